@@ -5,12 +5,13 @@ mod content;
 use std::path::{Path, PathBuf};
 
 use policert_model::{LabelId, Model};
+use policert_numeric::Interval;
 
 use crate::error::PolicyError;
 use crate::format::Format;
 use crate::interface::{
-    FunctionSizes, InputSource, Interface, NamedExpressions, VariablesOnly, attach, bind_by_order,
-    computed,
+    FunctionSizes, GroupFeed, InputSource, Interface, NamedExpressions, VariablesOnly, attach,
+    bind_by_order, computed,
 };
 use crate::meter::Meter;
 use crate::network::Network;
@@ -19,9 +20,10 @@ use crate::policy::Policy;
 use crate::policy_file::PolicyFile;
 use crate::read::read_metered;
 use crate::sampling::Law;
+use crate::scores_file::ScoresFile;
 use crate::semantics::{ChoiceRule, Filter, Numbers, PolicySemantics, Ties};
 use crate::share::Share;
-use crate::single::SinglePrecision;
+use crate::single::{SinglePrecision, known_graph};
 use crate::trees::{IntegerTrees, Questions, Rounds, TreesFile, with_constant_leaves};
 use content::{Function, Read, TREES_GROWTH, trees_of};
 
@@ -177,9 +179,11 @@ pub fn load_computing(
         binding
     };
     let domains = model.domains();
-    if function.assumes_ranges() {
-        let ranges = binding.inputs.iter().map(|source| source.range(&domains));
-        function = read(Ranges::Given(&ranges.collect::<Vec<_>>()), meter)?.function;
+    let ranges: Option<Vec<Interval>> = function
+        .assumes_ranges()
+        .then(|| binding.inputs.iter().map(|source| source.range(&domains)).collect());
+    if let Some(ranges) = &ranges {
+        function = read(Ranges::Given(ranges), meter)?.function;
     }
     let filter = read_interface.as_ref().and_then(|interface| interface.filter);
     let ties = read_interface.as_ref().and_then(|interface| interface.ties);
@@ -248,10 +252,16 @@ pub fn load_computing(
                     };
                     let are_integral = sources.iter().map(InputSource::is_integral).collect();
                     let features = features.map(|features| (features, are_integral));
-                    let named = read_interface.as_ref().and_then(|read| read.scores.as_deref());
-                    let scores = options.scores.as_deref().or(named);
-                    let file = (network_file.as_path(), &file.network);
-                    Some(SinglePrecision::of_file(file, scores, features, meter)?)
+                    let scores = options.scores.as_deref();
+                    let ranges = ranges.as_deref().map_or(Ranges::Later, Ranges::Given);
+                    let output = file.output.as_deref();
+                    let interface = read_interface.as_ref();
+                    let single =
+                        single_precision(&network_file, output, interface, scores, ranges, meter)?;
+                    Some(match features {
+                        Some(features) => single.with_features(features)?,
+                        None => single,
+                    })
                 }
             };
             let (network, inputs) = match variables {
@@ -314,6 +324,33 @@ pub fn load_computing(
     warnings.extend(semantics.warnings());
     let interface_file = interface.map(Path::to_owned);
     Ok(LoadedPolicy { policy, network_file, data_files, interface_file, never, warnings, notes })
+}
+
+/// How the network of a file is evaluated in single precision, of which `output` is the policy if it is a graph; the
+/// other arguments are those of [`Read::file`].
+fn single_precision(
+    path: &Path,
+    output: Option<&str>,
+    interface: Option<&Interface>,
+    scores: Option<&str>,
+    ranges: Ranges<'_>,
+    meter: &mut Meter,
+) -> Result<SinglePrecision, PolicyError> {
+    let file = PolicyFile::read(path, meter)?;
+    let name = file.name.clone();
+    let graph = output.map(|output| {
+        let groups = interface.map_or(&[][..], |interface| &interface.groups);
+        let masks = groups.iter().filter(|group| group.feed == GroupFeed::Applicable);
+        let masks: Vec<&str> = masks.map(|group| group.name.as_str()).collect();
+        known_graph(&file.bytes, output, &masks)
+    });
+    let graph = graph.transpose().map_err(|error| error.in_file(&name))?;
+    let written = ScoresFile::parse(file, interface, scores, ranges, true, meter)?;
+    let single = match graph {
+        Some(graph) => SinglePrecision::of_graph(&written.network, graph),
+        None => SinglePrecision::without_factors(&written.network),
+    };
+    single.map_err(|error| error.in_file(&name))
 }
 
 /// The error for a mask whose number for labels that are not applicable may also be a score.

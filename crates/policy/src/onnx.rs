@@ -61,6 +61,8 @@ pub use writer::write_onnx;
 pub struct OnnxFile {
     /// The network.
     pub network: Network,
+    /// The name of the graph's output that is the policy.
+    pub output: String,
     /// The meaning of the graph's output, in terms of the outputs of the network.
     pub head: Head,
     /// The classes in the order of the outputs, if the file names them.
@@ -103,6 +105,8 @@ pub(crate) struct Reading<'a> {
     pub groups: &'a [InputGroup],
     /// What is known of the inputs of the network.
     pub ranges: Ranges<'a>,
+    /// True if constants stay apart that are written apart, but for products and their biases.
+    pub as_written: bool,
 }
 
 /// What is known of the inputs of a network while its file is read. Functions such as 1/x are read where

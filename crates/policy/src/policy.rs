@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use policert_model::{LabelId, VarId};
-use policert_numeric::round::sub_down;
+use policert_numeric::round::{add_up, mul_up, sub_down, sub_up};
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::activation::{Activation, Smooth};
@@ -27,6 +27,9 @@ use crate::trees::{IntegerTrees, Link, Summation};
 const FILTERED_SOFTMAX: &str = "the library compares probabilities, and those of all applicable labels may be \
                                 0 in single precision; use filter none, or export the scores before the \
                                 softmax";
+
+/// Where scores are not further apart, the least of their probabilities is a normal number in single precision.
+const GREATEST_SPREAD: f64 = 64.0;
 
 /// Unbounded or wider inputs count as this wide for the common error bound; what lies outside is
 /// decided exactly.
@@ -118,9 +121,6 @@ impl Policy {
         let sides = inputs.iter().map(|input| domains.sides()[input.index()]);
         let single = match single {
             Some(single) => {
-                if single.compares_softmax() && semantics.filter == Filter::Applicable {
-                    return Err(refused_single(FILTERED_SOFTMAX));
-                }
                 let errors = single.errors_over(&IntBox::new(sides.clone().collect()), meter)?;
                 Some(Box::new((RoundedScores::Network(single), errors)))
             }
@@ -130,6 +130,7 @@ impl Policy {
             let narrow = side.intersect(WIDEST_INPUT);
             if narrow.is_empty() { side } else { narrow }
         };
+        let is_whole = sides.clone().all(|side| narrowed(side) == side);
         let sides = sides.map(narrowed).collect();
         let ranking = network.without_final_squashing();
         let sides = IntBox::new(sides);
@@ -139,6 +140,17 @@ impl Policy {
             _ => node.width,
         });
         meter.before_doubles(weights.sum())?;
+        if let Some((RoundedScores::Network(single), errors)) = single.as_deref()
+            && (single.normalisations() > 0 && !single.is_masked())
+            && semantics.filter == Filter::Applicable
+        {
+            let [lowest, highest] = extremes(&bound);
+            let spread = add_up(sub_up(highest, lowest), mul_up(2.0, errors.greatest()));
+            let is_narrow = spread <= GREATEST_SPREAD && is_whole;
+            if !is_narrow {
+                return Err(refused_single(FILTERED_SOFTMAX));
+            }
+        }
         let evaluator = Evaluator::new(&ranking);
         let exact = OnceLock::new();
         let function = NetworkFunction { evaluator, bound, exact, network, ranking };
@@ -343,18 +355,26 @@ impl Policy {
         if function.ranking.nodes().len() != function.network.nodes().len() {
             return false;
         }
-        let scores = function.bound.scores();
-        let lowest = scores.iter().fold(f64::INFINITY, |lowest, score| lowest.min(score.lo()));
-        let highest =
-            scores.iter().fold(f64::NEG_INFINITY, |highest, score| highest.max(score.hi()));
+        let [lowest, highest] = extremes(&function.bound);
         // The logarithm is at most the greatest score and that of the number of scores, which is
         // below 64.
-        sub_down(sub_down(lowest, highest.max(0.0)), 64.0) > least
+        let lowest = sub_down(sub_down(lowest, highest.max(0.0)), 64.0);
+        // What is computed may be lower, and is compared after a softmax.
+        let errors = self.single().map_or(0.0, |(_, errors)| mul_up(4.0, errors.greatest()));
+        sub_down(lowest, errors) > least
     }
 
     pub(crate) fn function(&self) -> &Function {
         &self.function
     }
+}
+
+/// A lower bound of all scores, and an upper one.
+fn extremes(bound: &ErrorBound) -> [f64; 2] {
+    let scores = bound.scores();
+    let lowest = scores.iter().fold(f64::INFINITY, |lowest, score| lowest.min(score.lo()));
+    let highest = scores.iter().fold(f64::NEG_INFINITY, |highest, score| highest.max(score.hi()));
+    [lowest, highest]
 }
 
 /// Checks what all kinds of policies need. `widths` are the numbers of inputs and outputs of the

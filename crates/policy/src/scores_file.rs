@@ -29,7 +29,8 @@ pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
 /// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
 pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
     let name = path.display().to_string();
-    let file = ScoresFile::parse(PolicyFile::read(path, meter)?, None, None, Ranges::Any, meter)?;
+    let file = PolicyFile::read(path, meter)?;
+    let file = ScoresFile::parse(file, None, None, Ranges::Any, false, meter)?;
     let refused = match (file.head, file.needs.iter().any(Option::is_some)) {
         (Head::Values, false) => None,
         (Head::Values, true) => Some("it reads integers, and here its inputs are real numbers"),
@@ -74,6 +75,8 @@ pub(crate) fn refuse_output_name(path: &Path, scores: Option<&str>) -> Result<()
 #[derive(Debug)]
 pub(crate) struct ScoresFile {
     pub network: Network,
+    /// The name of the graph's output that is the policy, of a network in ONNX.
+    pub output: Option<String>,
     /// The meaning of the file's own output, in terms of the scores.
     pub head: Head,
     /// The classes in the order of the scores, if the file names them.
@@ -96,12 +99,14 @@ pub(crate) struct ScoresFile {
 
 impl ScoresFile {
     /// Parses a file by its format; the interface may name inputs and an output of its graph, and
-    /// `scores` another output. `ranges` are those of the inputs.
+    /// `scores` another output. `ranges` are those of the inputs. Constants of a graph stay apart if they are
+    /// to be `as_written`.
     pub(crate) fn parse(
         file: PolicyFile<'_>,
         interface: Option<&Interface>,
         scores: Option<&str>,
         ranges: Ranges<'_>,
+        as_written: bool,
         meter: &mut Meter,
     ) -> Result<Self, PolicyError> {
         let PolicyFile { path, name, bytes, format } = file;
@@ -111,6 +116,7 @@ impl ScoresFile {
                 Ok(Self {
                     needs: vec![None; network.input_width()],
                     network,
+                    output: None,
                     head: Head::Values,
                     classes: None,
                     groups: Vec::new(),
@@ -128,10 +134,12 @@ impl ScoresFile {
                     output: scores.or_else(|| interface.and_then(|one| one.scores.as_deref())),
                     groups: interface.map_or(&[], |interface| interface.groups.as_slice()),
                     ranges,
+                    as_written,
                 };
                 let file = parse_within(&name, bytes, &reading, meter)?;
                 Ok(Self {
                     network: file.network,
+                    output: Some(file.output),
                     head: file.head,
                     classes: file.classes,
                     needs: file.needs,

@@ -7,20 +7,21 @@
 //! really chosen.
 //!
 //! Features that are computed count as exact numbers that are rounded to single precision; what the
-//! network does from there is evaluated as it was written. So a network of which the reader merged
-//! constants is refused.
+//! network does from there is evaluated as it was written. So it is read without merging constants, and one
+//! in which they were merged is refused.
 
 mod bound;
 mod choice;
+mod element;
 mod evaluation;
 mod graph;
 mod lead;
 mod trees;
 
 #[cfg(test)]
+mod merging_tests;
+#[cfg(test)]
 mod tests;
-
-use std::path::Path;
 
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 
@@ -28,16 +29,15 @@ use crate::activation::Activation;
 use crate::error::PolicyError;
 use crate::evaluate::ErrorBound;
 use crate::exact::ExactEvaluator;
-use crate::format::Format;
 use crate::meter::Meter;
 use crate::network::{Network, Op};
-use crate::policy_file::PolicyFile;
 use crate::trees::Precision;
-use bound::{Feature, amplitude};
-use graph::refuse_operators;
+use bound::{Feature, own_error};
+use graph::Graph;
 
 pub use bound::SingleErrors;
 pub(crate) use choice::rounded_choice;
+pub(crate) use graph::known_graph;
 pub use lead::NarrowestLead;
 pub use trees::SingleTrees;
 
@@ -72,8 +72,7 @@ impl RoundedScores {
 pub struct SinglePrecision {
     network: Network,
     features: Option<Features>,
-    /// True if the softmax of the scores is compared, or its logarithm.
-    compares_softmax: bool,
+    graph: Graph,
 }
 
 /// Functions of integers that are the features of a network.
@@ -92,39 +91,65 @@ impl SinglePrecision {
     /// If its evaluations in single precision are not known.
     pub fn new(network: &Network) -> Result<Self, PolicyError> {
         refuse(network)?;
-        Ok(Self { network: network.clone(), features: None, compares_softmax: false })
+        Ok(Self { network: network.clone(), features: None, graph: Graph::default() })
     }
 
-    /// For the network of a file, of which `scores` names the output that is the policy if it has several.
-    /// The features are the outputs of another network if there is one, with which of them are integers.
+    /// For a network in ONNX that is read as it is written.
     ///
     /// # Errors
-    /// If its evaluations in single precision, or its features, are not known; and
-    /// [`PolicyError::Stopped`] at a limit.
-    pub(crate) fn of_file(
-        (path, network): (&Path, &Network),
-        scores: Option<&str>,
-        features: Option<(Network, Vec<bool>)>,
-        meter: &mut Meter,
-    ) -> Result<Self, PolicyError> {
-        let file = PolicyFile::read(path, meter)?;
-        let known = match file.format {
-            Format::Onnx => refuse_operators(&file.bytes, scores),
-            Format::Nnet | Format::Json | Format::Trees => Ok(false),
-        };
-        let single =
-            known.and_then(|compares_softmax| Ok(Self { compares_softmax, ..Self::new(network)? }));
-        let single = single.map_err(|error| error.in_file(&file.name))?;
-        let Some((network, are_integral)) = features else { return Ok(single) };
-        let exact = ExactEvaluator::new(&network)
-            .ok_or_else(|| unsupported("the features are not rational numbers"))?;
-        Ok(Self { features: Some(Features { network, exact, are_integral }), ..single })
+    /// If its evaluations in single precision are not known.
+    pub(crate) fn of_graph(network: &Network, graph: Graph) -> Result<Self, PolicyError> {
+        Ok(Self { graph, ..Self::new(network)? })
     }
 
-    /// Whether the library compares the softmax of the scores, or its logarithm.
+    /// For a network in a format that says of a normalisation only which function it is.
+    ///
+    /// # Errors
+    /// If there is one, or the evaluations are not known.
+    pub(crate) fn without_factors(network: &Network) -> Result<Self, PolicyError> {
+        let is = |value: f64, constant: f64| value.total_cmp(&constant).is_eq();
+        let has_factors = network.nodes().iter().any(|node| match &node.op {
+            Op::Scale { mul, div, .. } => {
+                !mul.iter().all(|&mul| is(mul.abs(), 1.0)) || !div.iter().all(|&div| is(div, 1.0))
+            }
+            Op::Input
+            | Op::Affine { .. }
+            | Op::Pointwise { .. }
+            | Op::Add { .. }
+            | Op::Concat { .. }
+            | Op::Max { .. } => false,
+        });
+        if has_factors {
+            return Err(unsupported(
+                "the file has a normalisation, and programs compute it in ways of their own; export the                  network without it, or in ONNX",
+            ));
+        }
+        Self::new(network)
+    }
+
+    /// With features that are the outputs of another network, and which of them are integers.
+    ///
+    /// # Errors
+    /// If the features are no rational numbers.
+    pub(crate) fn with_features(
+        self,
+        (network, are_integral): (Network, Vec<bool>),
+    ) -> Result<Self, PolicyError> {
+        let exact = ExactEvaluator::new(&network)
+            .ok_or_else(|| unsupported("the features are not rational numbers"))?;
+        Ok(Self { features: Some(Features { network, exact, are_integral }), ..self })
+    }
+
+    /// The number of functions of all scores together that the library applies before it compares them: the
+    /// softmax, its logarithm, the difference to the logarithm of the sum of their exponentials.
     #[must_use]
-    pub fn compares_softmax(&self) -> bool {
-        self.compares_softmax
+    pub fn normalisations(&self) -> u32 {
+        self.graph.normalisations
+    }
+
+    /// Returns whether labels that are not applicable get a score of their own, before their softmax.
+    pub(crate) fn is_masked(&self) -> bool {
+        self.graph.is_masked
     }
 
     /// The network that reads the features.
@@ -191,6 +216,14 @@ impl SinglePrecision {
         let feature = |(value, is_integral): (Interval, bool)| Feature { value, is_integral };
         let features: Vec<Feature> =
             values.into_iter().zip(self.are_integral()).map(feature).collect();
+        let is_wide =
+            |feature: &Feature| feature.is_integral && feature.value.magnitude() > GREATEST_INTEGER;
+        if self.graph.reads_integers && features.iter().any(is_wide) {
+            return Err(unsupported(
+                "the graph reads integers, and some have more than 24 bits; narrow the bounds of the \
+                 variables in the model",
+            ));
+        }
         SingleErrors::over(self, &features, &mut || meter.before(0))
     }
 
@@ -207,6 +240,9 @@ impl SinglePrecision {
     }
 }
 
+/// All integers of at most this magnitude are numbers in single precision.
+const GREATEST_INTEGER: f64 = (1 << 24) as f64;
+
 /// Contains the integers of a side.
 fn interval(side: IntInterval) -> Interval {
     let end = |value: i64| Interval::enclosing(&Rational::integer(value));
@@ -218,12 +254,16 @@ pub(crate) fn unsupported(message: &str) -> PolicyError {
     PolicyError::unsupported("", format!("numbers f32 is not supported here: {message}"))
 }
 
+/// The functions of one number whose rounding errors are known.
+const KNOWN_FUNCTIONS: &str = "Relu, LeakyRelu, PRelu, Clip, Abs, Tanh, Sigmoid, HardSigmoid, Elu, Selu, Celu, \
+                               Softplus, Swish (SiLU), Gelu, HardSwish and Mish are supported";
+
 /// Refuses a network whose evaluations in single precision are not known.
 fn refuse(network: &Network) -> Result<(), PolicyError> {
     if network.merges_constants() {
         return Err(unsupported(
             "constant factors or summands (a normalisation) were merged into weights, and a library \
-             rounds after each of them; export the network without them",
+             rounds after each of them; read the network from its file, or leave them out",
         ));
     }
     if network.ends_squashed() {
@@ -234,33 +274,23 @@ fn refuse(network: &Network) -> Result<(), PolicyError> {
     }
     for node in network.nodes() {
         match &node.op {
-            Op::Scale { mul, div, .. } => {
-                let is_unit = |factor: &f64| factor.abs().total_cmp(&1.0).is_eq();
-                if !mul.iter().all(is_unit) || !div.iter().all(|div| div.total_cmp(&1.0).is_eq()) {
-                    return Err(unsupported(
-                        "it has constant factors, which libraries merge into weights or not; export \
-                         the network without them",
-                    ));
-                }
-            }
             Op::Pointwise { activation: activation @ Activation::Staircase(_), .. } => {
                 let (name, _) = activation.operator();
                 return Err(unsupported(&format!(
-                    "{name} makes a whole step of a rounding error before it; Relu, LeakyRelu, Clip, \
-                     Tanh, Sigmoid and Elu are supported"
+                    "{name} makes a whole step of a rounding error before it; {KNOWN_FUNCTIONS}"
                 )));
             }
             Op::Pointwise { activation: activation @ Activation::Smooth(smooth), .. }
-                if amplitude(*smooth).is_none() =>
+                if own_error(*smooth, 1.0, 1.0).is_none() =>
             {
                 let (name, _) = activation.operator();
                 return Err(unsupported(&format!(
-                    "the rounding errors of {name} are not known; Relu, LeakyRelu, Clip, Tanh, \
-                     Sigmoid and Elu are supported"
+                    "the rounding errors of {name} are not known; {KNOWN_FUNCTIONS}"
                 )));
             }
             Op::Input
             | Op::Affine { .. }
+            | Op::Scale { .. }
             | Op::Pointwise { .. }
             | Op::Add { .. }
             | Op::Concat { .. }

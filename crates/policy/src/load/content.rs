@@ -40,7 +40,7 @@ impl Read {
         let rounds = interface.and_then(|interface| interface.rounds);
         let file = PolicyFile::read(path, meter)?;
         let Some(mut trees) = trees_of(&file, rounds.unwrap_or_default(), meter)? else {
-            let mut file = ScoresFile::parse(file, interface, scores, ranges, meter)?;
+            let mut file = ScoresFile::parse(file, interface, scores, ranges, false, meter)?;
             if file.groups.is_empty() {
                 refuse_output_name(path, scores)?;
             }

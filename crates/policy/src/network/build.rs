@@ -2,7 +2,8 @@
 
 use policert_numeric::Interval;
 
-use super::{Domain, ElementType, Network, NetworkNode, NodeId, Op, Scaling, fold};
+use super::fold::{self, Merges};
+use super::{Domain, ElementType, Network, NetworkNode, NodeId, Op, Scaling};
 use crate::activation::{Activation, Smooth};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
@@ -207,7 +208,12 @@ impl NetworkBuilder {
     /// weights where that is exact.
     #[must_use]
     pub fn finish(self, output: NodeId, element_type: ElementType) -> Network {
-        fold::folded(self.nodes, output, element_type)
+        fold::folded(self.nodes, output, element_type, Merges::All)
+    }
+
+    /// As [`finish`](Self::finish), with no constants merged but those of a product and the bias after it.
+    pub(crate) fn finish_as_written(self, output: NodeId, element_type: ElementType) -> Network {
+        fold::folded(self.nodes, output, element_type, Merges::Biases)
     }
 
     #[cfg(test)]

@@ -5,11 +5,21 @@ use policert_numeric::Rational;
 use super::{ElementType, Network, NetworkNode, NodeId, Op};
 use crate::matrix::Matrix;
 
-/// The network with all exact merges done.
+/// Which constants are merged, where that is exact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Merges {
+    /// All.
+    All,
+    /// A bias with the product without one before it.
+    Biases,
+}
+
+/// The network with all exact merges of this kind done.
 pub(super) fn folded(
     mut nodes: Vec<NetworkNode>,
     output: NodeId,
     element_type: ElementType,
+    merges: Merges,
 ) -> Network {
     let mut uses = vec![0usize; nodes.len()];
     uses[output.0] += 1;
@@ -19,9 +29,13 @@ pub(super) fn folded(
     let mut merges_constants = false;
     // Each merge moves the work of `inner` into `outer` and leaves `inner` unused.
     for outer in 0..nodes.len() {
-        while let Some(merged) = merged(&nodes, outer, &uses) {
-            let inner = nodes[outer].op.inputs()[0];
-            merges_constants |= !is_bias(&nodes[inner.0].op, &nodes[outer].op);
+        while let &[inner] = nodes[outer].op.inputs() {
+            let is_bias = is_bias(&nodes[inner.0].op, &nodes[outer].op);
+            let counts = is_bias || merges == Merges::All;
+            let Some(merged) = counts.then(|| merged(&nodes, outer, &uses)).flatten() else {
+                break;
+            };
+            merges_constants |= !is_bias;
             uses[inner.0] -= 1;
             nodes[outer].op = merged;
         }

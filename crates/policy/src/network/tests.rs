@@ -153,7 +153,12 @@ proptest! {
         let kind = NetworkKind { wild, functions: Functions::Linear, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         // The same nodes with scaling on both sides of each layer, not folded.
-        let folded = fold::folded(network.nodes.to_vec(), network.output, network.element_type);
+        let folded = fold::folded(
+            network.nodes.to_vec(),
+            network.output,
+            network.element_type,
+            fold::Merges::All,
+        );
         let mut plain = network.nodes.to_vec();
         let op = Op::Pointwise { input: network.output, activation: Activation::RELU };
         plain.push(NetworkNode { op, width: 1 });

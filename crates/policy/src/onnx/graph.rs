@@ -105,8 +105,14 @@ pub(super) fn import(
         width: group.width(),
         is_integer: !group.element.is_real(),
     });
+    let builder = import.builder;
+    let network = match reading.as_written {
+        true => builder.finish_as_written(chosen.node, element),
+        false => builder.finish(chosen.node, element),
+    };
     Ok(OnnxFile {
-        network: import.builder.finish(chosen.node, element),
+        network,
+        output: chosen.name,
         head: chosen.head,
         classes: chosen.classes,
         inputs: inputs.collect(),

@@ -21,6 +21,7 @@ pub enum Head {
 
 /// The output that is the policy.
 pub(super) struct Chosen {
+    pub(super) name: String,
     pub(super) node: NodeId,
     pub(super) head: Head,
     pub(super) classes: Option<Classes>,
@@ -78,7 +79,8 @@ pub(super) fn choose(
         }
     };
     let draws_by_softmax = drawing != Drawing::Unknown;
-    Ok(Chosen { node, head, classes, masked, draws_by_softmax, remark })
+    let name = output.name.clone();
+    Ok(Chosen { name, node, head, classes, masked, draws_by_softmax, remark })
 }
 
 fn place(output: &ValueInfoProto) -> String {

@@ -1,23 +1,23 @@
 //! The ONNX graphs whose evaluations in single precision are known.
 //!
-//! Libraries compute the operators listed here one by one, and round as the analysis says; convolutions as
-//! sums of products, not by Winograd's algorithm. Others are computed in ways of their own, or merged into
-//! weights (factors, batch normalisation). A softmax of the scores may make those equal that are close.
+//! Libraries compute the operators listed here one by one, or merge factors and summands into the products
+//! beside them, and round as the analysis says; convolutions as sums of products, not by Winograd's algorithm. Others
+//! are computed in ways of their own. Functions that normalise all scores together may make those equal that are
+//! close.
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::unsupported;
 use crate::error::PolicyError;
 use crate::onnx::decode;
 use crate::onnx::proto::{GraphProto, NodeProto, ValueInfoProto, data_type};
 
-/// Operators that only move numbers, or choose among them.
-const EXACT: &[&str] = &[
-    "Abs",
-    "ArgMax",
+/// Operators that only move numbers.
+const MOVING: &[&str] = &[
+    "ArrayFeatureExtractor",
     "Cast",
     "Concat",
     "Constant",
@@ -25,12 +25,8 @@ const EXACT: &[&str] = &[
     "Expand",
     "Flatten",
     "Gather",
-    "GlobalMaxPool",
     "Identity",
-    "Max",
-    "MaxPool",
     "Pad",
-    "ReduceMax",
     "Reshape",
     "Shape",
     "Slice",
@@ -40,92 +36,273 @@ const EXACT: &[&str] = &[
     "Transpose",
     "Unsqueeze",
 ];
-/// Operators that round as the analysis says.
+/// Operators that choose among numbers, compare integers, or change signs.
+const EXACT: &[&str] = &[
+    "Abs",
+    "ArgMax",
+    "Equal",
+    "GlobalMaxPool",
+    "Greater",
+    "GreaterOrEqual",
+    "Less",
+    "LessOrEqual",
+    "Max",
+    "MaxPool",
+    "Min",
+    "Neg",
+    "Not",
+    "OneHot",
+    "ReduceMax",
+    "ReduceMin",
+];
+/// Operators that round as the analysis says. Which products of two numbers that vary are known, and which
+/// powers, the network shows.
 const ROUNDED: &[&str] = &[
     "Add",
+    "AveragePool",
+    "BatchNormalization",
+    "Celu",
     "Clip",
     "Conv",
+    "Div",
     "Elu",
+    "Erf",
+    "Gelu",
     "Gemm",
+    "GlobalAveragePool",
+    "HardSigmoid",
+    "HardSwish",
     "LeakyRelu",
     "MatMul",
+    "Mish",
+    "Mul",
+    "PRelu",
+    "Pow",
+    "ReduceL1",
+    "ReduceMean",
     "ReduceSum",
     "Relu",
+    "Scaler",
+    "Selu",
     "Sigmoid",
+    "Softplus",
     "Sub",
     "Sum",
+    "Swish",
     "Tanh",
 ];
-/// Operators that may follow a softmax: what chooses the greatest one, and what only moves numbers.
-const MOVING: &[&str] = &[
-    "ArgMax",
-    "Cast",
-    "Flatten",
-    "Gather",
-    "Identity",
-    "Reshape",
-    "Squeeze",
-    "Transpose",
-    "Unsqueeze",
-];
-/// Functions of all scores together that keep their order, but for rounding.
-const PROBABILITIES: &[&str] = &["LogSoftmax", "Softmax"];
+/// Operators that compare integers.
+const COMPARING: &[&str] = &["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"];
+/// The number that may be subtracted from all scores.
+const LOGARITHM_OF_SUM: &str = "ReduceLogSumExp";
+/// Operators of the domain of traditional machine learning.
+const CLASSICAL: &[&str] = &["ArrayFeatureExtractor", "Scaler"];
 
-/// Refuses a graph with something whose evaluation in single precision is not known. `wanted` names the
-/// output that is the policy. Returns whether it compares the softmax of its scores.
+/// What a graph says of evaluations in single precision that its network does not.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Graph {
+    /// The number of functions of all scores together before they are compared.
+    pub normalisations: u32,
+    /// True if labels that are not applicable get a score of their own.
+    pub is_masked: bool,
+    /// True if integers are compared, or are indices.
+    pub reads_integers: bool,
+}
+
+/// Refuses a graph with something whose evaluation in single precision is not known. `output` is the output
+/// that is the policy, and `masks` are inputs that say which labels are applicable.
 ///
 /// # Errors
 /// What it is, with the way around it.
-pub(super) fn refuse_operators(bytes: &[u8], wanted: Option<&str>) -> Result<bool, PolicyError> {
-    let Some(graph) = decode(bytes)?.graph else { return Ok(false) };
-    let needed = needed(&graph, wanted);
+pub(crate) fn known_graph(
+    bytes: &[u8],
+    output: &str,
+    masks: &[&str],
+) -> Result<Graph, PolicyError> {
+    let Some(graph) = decode(bytes)?.graph else { return Ok(Graph::default()) };
+    let needed = needed(&graph, output);
     let stored: BTreeSet<&str> = graph.initializer.iter().map(|t| t.name.as_str()).collect();
     for tensor in graph.initializer.iter().filter(|tensor| needed.contains(tensor.name.as_str())) {
         refuse_type(tensor.data_type)?;
     }
+    let mut walk = Walk::default();
     let is_read = |input: &&ValueInfoProto| !stored.contains(input.name.as_str());
-    let mut varying: BTreeSet<&str> = BTreeSet::new();
     for input in graph.input.iter().filter(is_read) {
-        varying.insert(&input.name);
-        let tensor = input.r#type.as_ref().and_then(|declared| declared.tensor_type.as_ref());
-        tensor.map_or(Ok(()), |tensor| refuse_type(tensor.elem_type))?;
+        let name = input.name.as_str();
+        if masks.contains(&name) {
+            walk.masks.insert(name);
+            continue;
+        }
+        walk.varying.insert(name);
+        let declared = input.r#type.as_ref().and_then(|declared| declared.tensor_type.as_ref());
+        let Some(tensor) = declared.filter(|_| needed.contains(name)) else { continue };
+        refuse_type(tensor.elem_type)?;
+        if tensor.elem_type != data_type::FLOAT {
+            walk.integers.insert(name);
+            walk.found.reads_integers = true;
+        }
     }
-    let mut decisions = 0;
-    // What is computed from probabilities.
-    let mut probabilities: BTreeSet<&str> = BTreeSet::new();
     for node in &graph.node {
-        if node.input.iter().any(|input| varying.contains(input.as_str())) {
-            varying.extend(node.output.iter().map(String::as_str));
+        walk.producers.extend(node.output.iter().map(|output| (output.as_str(), node)));
+        if node.input.iter().any(|input| walk.varying.contains(input.as_str())) {
+            walk.varying.extend(node.output.iter().map(String::as_str));
         }
         if node.output.iter().any(|output| needed.contains(output.as_str())) {
-            let varies = node.output.iter().any(|output| varying.contains(output.as_str()));
-            let operator = node.op_type.as_str();
-            if node.input.iter().any(|input| probabilities.contains(input.as_str())) {
-                if !MOVING.contains(&operator) {
-                    return Err(unsupported(&format!(
-                        "operator {operator} after a softmax, which rounds again; export the scores \
-                         before it"
-                    )));
-                }
-                probabilities.extend(node.output.iter().map(String::as_str));
-            } else if PROBABILITIES.contains(&operator) {
-                probabilities.extend(node.output.iter().map(String::as_str));
-            }
-            refuse_node(node, varies)?;
-            decisions += usize::from(node.op_type == "ArgMax");
+            walk.node(node)?;
         }
     }
-    match decisions {
-        0 | 1 => Ok(!probabilities.is_empty()),
+    match walk.decisions {
+        0 | 1 => Ok(walk.found),
         _ => Err(unsupported("the graph makes several choices at once; export their scores")),
     }
 }
 
+/// How scores were changed together.
+#[derive(Clone, Copy, Default)]
+struct Ending {
+    /// By so many functions.
+    functions: u32,
+    /// True if they are probabilities.
+    are_probabilities: bool,
+}
+
+/// What is known of the values of a graph.
+#[derive(Default)]
+struct Walk<'g> {
+    /// Those that depend on the state.
+    varying: BTreeSet<&'g str>,
+    /// Those that say which labels are applicable.
+    masks: BTreeSet<&'g str>,
+    /// Integers that depend on the state.
+    integers: BTreeSet<&'g str>,
+    /// Scores after functions of all of them.
+    endings: BTreeMap<&'g str, Ending>,
+    /// Logarithms of sums of exponentials, with what these are of.
+    logarithms: BTreeMap<&'g str, &'g str>,
+    producers: BTreeMap<&'g str, &'g NodeProto>,
+    decisions: usize,
+    found: Graph,
+}
+
+impl<'g> Walk<'g> {
+    fn node(&mut self, node: &'g NodeProto) -> Result<(), PolicyError> {
+        let operator = node.op_type.as_str();
+        let inputs: Vec<&str> = node.input.iter().map(String::as_str).collect();
+        let outputs = || node.output.iter().map(String::as_str);
+        let is_standard = matches!(node.domain.as_str(), "" | "ai.onnx");
+        if is_standard && self.is_mask(operator, &inputs) {
+            self.masks.extend(outputs());
+            return Ok(());
+        }
+        let before = inputs.iter().find_map(|input| self.endings.get(input)).copied();
+        let ending = self.ending(operator, &inputs, before.unwrap_or_default());
+        if let Some(ending) = ending.filter(|_| is_standard) {
+            self.found.normalisations = self.found.normalisations.max(ending.functions);
+            self.endings.extend(outputs().map(|output| (output, ending)));
+            return Ok(());
+        }
+        if is_standard && operator == LOGARITHM_OF_SUM {
+            let of = *inputs.first().unwrap_or(&"");
+            self.logarithms.extend(outputs().map(|output| (output, of)));
+            return Ok(());
+        }
+        if inputs.iter().any(|input| self.logarithms.contains_key(input)) {
+            return Err(unsupported(&format!(
+                "{LOGARITHM_OF_SUM} is known where it is subtracted from the same scores"
+            )));
+        }
+        if let Some(ending) = before {
+            if operator != "ArgMax" && !MOVING.contains(&operator) {
+                let after =
+                    if ending.are_probabilities { "a softmax" } else { "a function of all scores" };
+                return Err(unsupported(&format!(
+                    "operator {operator} after {after}, which rounds again; export the scores before it"
+                )));
+            }
+            self.endings.extend(outputs().map(|output| (output, ending)));
+        }
+        if !(is_standard && self.is_long_softplus(operator, &inputs)) {
+            self.refuse(node, is_standard)?;
+        }
+        self.integer(node, &inputs)?;
+        self.found.reads_integers |= COMPARING.contains(&operator);
+        self.decisions += usize::from(operator == "ArgMax");
+        Ok(())
+    }
+
+    /// Returns whether a node makes a mask of a mask.
+    fn is_mask(&self, operator: &str, inputs: &[&str]) -> bool {
+        let first = inputs.first().is_some_and(|input| self.masks.contains(input));
+        first && operator != "Where"
+    }
+
+    /// What scores are after a function of all of them; `None` if the operator is none.
+    fn ending(&mut self, operator: &str, inputs: &[&'g str], before: Ending) -> Option<Ending> {
+        match (operator, inputs) {
+            _ if before.are_probabilities => None,
+            ("Softmax", _) => {
+                Some(Ending { are_probabilities: true, functions: before.functions + 1 })
+            }
+            ("LogSoftmax", _) => Some(Ending { functions: before.functions + 1, ..before }),
+            ("Sub", [scores, logarithm]) if self.logarithms.get(logarithm) == Some(scores) => {
+                Some(Ending { functions: before.functions + 1, ..before })
+            }
+            ("Where", [mask, _, _]) if self.masks.contains(mask) => {
+                self.found.is_masked = true;
+                Some(before)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether a node chooses x itself where its softplus is the same.
+    fn is_long_softplus(&self, operator: &str, inputs: &[&str]) -> bool {
+        let made_by = |name: &str, operator: &str, of: &str| {
+            let producer = self.producers.get(name);
+            producer.is_some_and(|node| {
+                node.op_type == operator && node.input.first().is_some_and(|input| input == of)
+            })
+        };
+        match (operator, inputs) {
+            ("Where", &[condition, x, soft]) => {
+                made_by(condition, "Greater", x) && made_by(soft, "Softplus", x)
+            }
+            _ => false,
+        }
+    }
+
+    /// Notes which values are integers, and refuses arithmetic with them.
+    fn integer(&mut self, node: &'g NodeProto, inputs: &[&str]) -> Result<(), PolicyError> {
+        let operator = node.op_type.as_str();
+        let reads = inputs.iter().any(|input| self.integers.contains(input));
+        if reads && ROUNDED.contains(&operator) {
+            return Err(unsupported(&format!(
+                "{operator} of integers; export the graph such that they become numbers in single \
+                 precision first"
+            )));
+        }
+        let target = node.attribute.iter().find(|attribute| attribute.name == "to");
+        let target = target.and_then(|attribute| attribute.i);
+        let makes = match (operator, target) {
+            ("Cast", Some(target)) => target != i64::from(data_type::FLOAT),
+            // Of a table, and of a list.
+            ("Gather" | "ArrayFeatureExtractor", _) => {
+                inputs.first().is_some_and(|input| self.integers.contains(input))
+            }
+            _ => reads && MOVING.contains(&operator),
+        };
+        let varies = inputs.iter().any(|input| self.varying.contains(input));
+        if makes && varies {
+            self.found.reads_integers = true;
+            self.integers.extend(node.output.iter().map(String::as_str));
+        }
+        Ok(())
+    }
+}
+
 /// The values that an output depends on.
-fn needed<'g>(graph: &'g GraphProto, wanted: Option<&str>) -> BTreeSet<&'g str> {
-    let is_wanted = |output: &&ValueInfoProto| wanted.is_none_or(|wanted| output.name == wanted);
-    let outputs = graph.output.iter().filter(is_wanted);
-    let mut needed: BTreeSet<&str> = outputs.map(|output| output.name.as_str()).collect();
+fn needed<'g>(graph: &'g GraphProto, output: &'g str) -> BTreeSet<&'g str> {
+    let mut needed = BTreeSet::from([output]);
     for node in graph.node.iter().rev() {
         if node.output.iter().any(|output| needed.contains(output.as_str())) {
             needed.extend(node.input.iter().map(String::as_str));
@@ -144,43 +321,64 @@ fn refuse_type(element: i32) -> Result<(), PolicyError> {
     }
 }
 
-fn refuse_node(node: &NodeProto, varies: bool) -> Result<(), PolicyError> {
-    let operator = node.op_type.as_str();
-    let is_standard = matches!(node.domain.as_str(), "" | "ai.onnx");
-    let known = [EXACT, ROUNDED, PROBABILITIES];
-    if !is_standard || !known.iter().any(|list| list.contains(&operator)) {
-        let way = match operator {
-            "Exp" | "TopK" => {
-                "it can make scores equal that differ; export the scores before it, or name their \
-                 output with `scores` in the interface"
-            }
-            _ => {
-                "libraries compute it in more ways than the order of a sum; supported are layers of \
-                 Gemm, Conv or MatMul and Add with activation functions"
-            }
+impl Walk<'_> {
+    /// Refuses a node whose evaluation is not known.
+    fn refuse(&self, node: &NodeProto, is_standard: bool) -> Result<(), PolicyError> {
+        let operator = node.op_type.as_str();
+        let is_classical = node.domain == "ai.onnx.ml";
+        let is_known = match CLASSICAL.contains(&operator) {
+            true => is_classical,
+            false => is_standard && [MOVING, EXACT, ROUNDED].iter().any(|l| l.contains(&operator)),
         };
-        return Err(unsupported(&format!("operator {operator}: {way}")));
-    }
-    if !varies && ROUNDED.contains(&operator) {
-        return Err(unsupported(&format!(
-            "{operator} of constants, which a library rounds; export the graph with constants folded"
-        )));
-    }
-    for attribute in &node.attribute {
-        let factor = attribute.f.unwrap_or_default();
-        let is_factor = operator == "Gemm" && matches!(attribute.name.as_str(), "alpha" | "beta");
-        if is_factor && !factor.total_cmp(&1.0).is_eq() {
+        if !is_known {
+            return Err(unsupported(&format!("operator {operator}: {}", way_around(operator))));
+        }
+        let varies = node.output.iter().any(|output| self.varying.contains(output.as_str()));
+        if !varies && ROUNDED.contains(&operator) {
             return Err(unsupported(&format!(
-                "Gemm with the factor {} = {factor}; export the product without it",
-                attribute.name
+                "{operator} of constants, which a library rounds; export the graph with constants folded"
             )));
         }
-        if let (Some(tensor), true) = (&attribute.t, operator == "Constant") {
-            refuse_type(tensor.data_type)?;
+        for attribute in &node.attribute {
+            if let (Some(tensor), true) = (&attribute.t, operator == "Constant") {
+                refuse_type(tensor.data_type)?;
+            }
+            if let (Some(to), true) = (attribute.i, operator == "Cast" && attribute.name == "to") {
+                refuse_type(i32::try_from(to).unwrap_or_default())?;
+            }
         }
-        if let (Some(to), true) = (attribute.i, operator == "Cast" && attribute.name == "to") {
-            refuse_type(i32::try_from(to).unwrap_or_default())?;
+        Ok(())
+    }
+}
+
+/// The reason for which an operator is refused, and the way around it.
+fn way_around(operator: &str) -> &'static str {
+    match operator {
+        "Exp" | "TopK" => {
+            "it can make scores equal that differ; export the scores before it, or name their output with \
+             `scores` in the interface"
+        }
+        "LayerNormalization"
+        | "RMSNormalization"
+        | "GroupNormalization"
+        | "InstanceNormalization"
+        | "Sqrt"
+        | "Reciprocal"
+        | "Log" => {
+            "it divides by a number that varies, which has no bound of its rounding errors of the usual kind; \
+             train with BatchNormalization, or without a normalisation of hidden layers"
+        }
+        "Where" => {
+            "a choice by a condition is known where the condition says which labels are applicable; write it with \
+             Clip, Max or Min"
+        }
+        "QuantizeLinear" | "DequantizeLinear" | "Floor" | "Ceil" | "Round" | "Sign" => {
+            "it makes a whole step of a rounding error before it; export the network as it was before it was \
+             quantised"
+        }
+        _ => {
+            "libraries compute it in more ways than the order of a sum; supported are layers of Gemm, Conv or \
+             MatMul and Add, pools, BatchNormalization and activation functions"
         }
     }
-    Ok(())
 }

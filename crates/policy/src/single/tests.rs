@@ -8,7 +8,7 @@ use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_testkit::{Random, case_numbers};
 
 use super::*;
-use crate::activation::{Elu, Smooth};
+use crate::activation::{Elu, Smooth, TanhGate};
 use crate::choice::Choice;
 use crate::matrix::Matrix;
 use crate::network::{ElementType, Elements, NetworkBuilder, NodeId};
@@ -77,8 +77,18 @@ impl Elements for AnyOrder<'_> {
         Ok(self.total(parts))
     }
 
-    fn scale(&mut self, x: &f32, mul: f64, _: f64, add: f64) -> Result<f32, Infallible> {
-        self.row(&[mul], add, &[*x])
+    fn scale(&mut self, x: &f32, mul: f64, div: f64, add: f64) -> Result<f32, Infallible> {
+        let (mul, div, x) = (self.constant(mul), self.constant(div), self.kept(*x));
+        let way = self.random.below(4);
+        let kept = |value: f32| self.kept(value);
+        let (a, b) = match way {
+            0 => (kept(x * mul), kept(1.0 / div)),
+            1 => (kept(mul / div), x),
+            2 => (kept(x / div), mul),
+            _ => (kept(kept(x * mul) / div), 1.0),
+        };
+        let parts = vec![Part::Product(a, b), Part::Number(self.constant(add))];
+        Ok(self.total(parts))
     }
 
     fn apply(&mut self, activation: Activation, x: &f32) -> Result<f32, Infallible> {
@@ -90,7 +100,13 @@ impl Elements for AnyOrder<'_> {
             Activation::Staircase(_) => unreachable!("refused"),
             Activation::Smooth(smooth) => {
                 let value = smooth.curve().value(f64::from(x));
-                let off = (unit(self.random) - 0.5) * 2.0f64.powi(-20) * value.abs().max(1.0);
+                let size = match smooth {
+                    Smooth::Silu | Smooth::ErfGate | Smooth::TanhGate(_) | Smooth::Mish => {
+                        f64::from(x).abs()
+                    }
+                    _ => value.abs().max(1.0),
+                };
+                let off = (unit(self.random) - 0.5) * 2.0f64.powi(-20) * size;
                 (value + off) as f32
             }
         };
@@ -152,8 +168,14 @@ fn activation(random: &mut Random) -> Activation {
         4 => Activation::Leaky { alpha: 0.01 },
         5 => Activation::clip(Some(-1.5), Some(6.1)),
         6 => Activation::Smooth(Smooth::Tanh),
-        _ => Activation::Smooth(match random.below(2) {
+        _ => Activation::Smooth(match random.below(8) {
             0 => Smooth::Sigmoid,
+            1 => Smooth::Softplus,
+            2 => Smooth::Silu,
+            3 => Smooth::ErfGate,
+            4 => Smooth::TanhGate(TanhGate::new(0.8, 0.045).expect("usual")),
+            5 => Smooth::HardGate,
+            6 => Smooth::Mish,
             _ => Smooth::Elu(Elu { alpha: 1.5 }),
         }),
     }
@@ -176,6 +198,9 @@ fn network(random: &mut Random, inputs: usize, sizes: Sizes) -> Network {
             1 => b.concat(vec![x, y]).expect("vectors"),
             _ => y,
         };
+        if random.below(3) == 0 {
+            x = stretched(&mut b, random, x, sizes);
+        }
     }
     let (rows, columns) = (2 + random.below(2), b.width(x));
     let first: Vec<f64> = (0..columns).map(|_| constant(random, sizes)).collect();
@@ -191,7 +216,16 @@ fn network(random: &mut Random, inputs: usize, sizes: Sizes) -> Network {
     let one = constant(random, sizes);
     let bias: Vec<f64> = (0..rows).map(|_| near(random, one)).collect();
     let x = b.affine(x, Matrix::new(rows, columns, weights).expect("size"), bias).expect("finite");
-    b.finish(x, ElementType::F32)
+    b.finish_as_written(x, ElementType::F32)
+}
+
+/// A factor, a divisor and a summand for each element.
+fn stretched(b: &mut NetworkBuilder, random: &mut Random, x: NodeId, s: Sizes) -> NodeId {
+    let width = b.width(x);
+    let mut all = |count: usize| (0..count).map(|_| constant(random, s)).collect::<Vec<_>>();
+    let (mul, add) = (all(width), all(width));
+    let div = all(width).into_iter().map(|d| if d.abs() > 0.0 { d } else { 1.0 }).collect();
+    b.scale(x, mul, div, add).expect("finite")
 }
 
 fn semantics(ties: Ties) -> PolicySemantics {
@@ -355,17 +389,18 @@ fn what_may_overflow_excludes_nothing() {
 
 #[test]
 fn a_softmax_leaves_close_scores_open() {
-    let chosen = |c: f64, filter: Filter| {
+    let chosen = |c: f64, filter: Filter, most: i64| {
         let network = lead_of(c);
-        let softmax = SinglePrecision { compares_softmax: true, ..SinglePrecision::new(&network)? };
-        let domains = IntBox::new(vec![IntInterval::new(0, 1000)]);
+        let graph = Graph { normalisations: 1, ..Graph::default() };
+        let softmax = SinglePrecision { graph, ..SinglePrecision::new(&network)? };
+        let domains = IntBox::new(vec![IntInterval::new(0, most)]);
         let (inputs, outputs) = (vec![VarId(0)], vec![LabelId(0), LabelId(1)]);
         let semantics = PolicySemantics { filter, ..semantics(Ties::First) };
         let (single, meter) = (Some(softmax), &mut Meter::default());
         let policy = Policy::within(network, inputs, outputs, semantics, &domains, single, meter)?;
-        Ok::<Choice, PolicyError>(policy.chooser().choose(&[0], &[]))
+        Ok::<Choice, PolicyError>(policy.chooser().choose(&[0], &[true, true]))
     };
-    let of = |c: f64| chosen(c, Filter::None).expect("it fits");
+    let of = |c: f64| chosen(c, Filter::None, 1000).expect("it fits");
     assert_eq!(of(0.5), Choice::One(1));
     assert_eq!(of(1e-4), Choice::One(1));
     // Whichever the exponentials are, equal scores stay equal.
@@ -375,8 +410,11 @@ fn a_softmax_leaves_close_scores_open() {
     // Without a softmax it is exact.
     let policy = policy_of(lead_of(1e-7), Ties::First, vec![IntInterval::new(0, 1000)]);
     assert_eq!(policy.chooser().choose(&[0], &[]), Choice::One(1));
-    let refused = chosen(0.5, Filter::Applicable).expect_err("all may be 0");
+    let refused = chosen(0.5, Filter::Applicable, 1000).expect_err("all may be 0");
     assert!(refused.to_string().contains("filter none"), "{refused}");
+    // Not where all scores are close to each other.
+    let narrow = chosen(0.5, Filter::Applicable, 60).expect("none is 0");
+    assert_eq!(narrow, Choice::One(1));
 }
 
 #[test]
@@ -401,19 +439,22 @@ fn networks_whose_roundings_are_not_known_are_refused() {
     let x = b.scale(b.input(), vec![1.0], vec![2.0], vec![-1.0]).expect("finite");
     let x = b.affine(x, weights(), vec![0.0; 2]).expect("finite");
     assert!(refused(&b.finish(x, ElementType::F32)).to_string().contains("merged"));
-    // A factor that it cannot merge.
+    // In a format that does not say how it is computed.
     let mut b = NetworkBuilder::new(1).expect("inputs");
     let x = b.scale(b.input(), vec![1.0], vec![3.0], vec![0.0]).expect("finite");
     let x = b.affine(x, weights(), vec![0.0; 2]).expect("finite");
-    assert!(refused(&b.finish(x, ElementType::F32)).to_string().contains("factors"));
+    let normalised = b.finish(x, ElementType::F32);
+    let message = SinglePrecision::without_factors(&normalised).expect_err("refused").to_string();
+    assert!(message.contains("normalisation"), "{message}");
+    assert!(SinglePrecision::new(&normalised).is_ok());
     let mut b = NetworkBuilder::new(1).expect("inputs");
     let x = b.affine(b.input(), weights(), vec![0.0; 2]).expect("finite");
     let tanh = b.tanh(x);
     assert!(refused(&b.finish(tanh, ElementType::F32)).to_string().contains("tanh"));
     let mut b = NetworkBuilder::new(1).expect("inputs");
-    let x = b.activation(b.input(), Activation::Smooth(Smooth::Mish)).expect("finite");
+    let x = b.activation(b.input(), Activation::Smooth(Smooth::Square)).expect("finite");
     let x = b.affine(x, weights(), vec![0.0; 2]).expect("finite");
-    assert!(refused(&b.finish(x, ElementType::F32)).to_string().contains("Mish"));
+    assert!(refused(&b.finish(x, ElementType::F32)).to_string().contains("not known"));
     // A bias after a product without one is what a library computes.
     let mut b = NetworkBuilder::new(1).expect("inputs");
     let x = b.affine(b.input(), weights(), vec![0.0; 2]).expect("finite");
@@ -431,7 +472,7 @@ fn features_are_exact_numbers_that_are_rounded_once() {
     let single = SinglePrecision {
         network: lead_of(1e-3),
         features: Some(features),
-        compares_softmax: false,
+        graph: Graph::default(),
     };
     assert_eq!(single.features(&[1]), [Rational::new(1, 3).expect("not 0")]);
     let third = 1.0f32 / 3.0;

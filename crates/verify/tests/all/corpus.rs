@@ -5,6 +5,7 @@
 
 mod expected;
 mod pending;
+mod single_precision;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -92,20 +93,23 @@ fn policies(folder: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// A policy of a model: its decisions in every state, its verdict and the exact probabilities.
-fn check_policy(folder: &Path, name: &str, file: &Path) -> Checked {
-    let card = Card::read(folder);
+/// The problem of a folder with one of its policies.
+fn options(folder: &Path, name: &str, file: &Path) -> ProblemOptions {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/policies");
     let own = own.join(format!("{name}.json"));
     let interface = if own.exists() { own } else { folder.join("interface.json") };
+    let network = Some(folder.join(file));
+    let policy = PolicySource::Given { interface: Some(interface), network };
+    ProblemOptions { policy, ..ProblemOptions::new(&folder.join("model.jani")) }
+}
+
+/// A policy of a model: its decisions in every state, its verdict and the exact probabilities.
+fn check_policy(folder: &Path, name: &str, file: &Path) -> Checked {
+    let card = Card::read(folder);
     let load_by = |property: &str, choice: Option<ChoiceRule>| {
-        let mut options = ProblemOptions::new(&folder.join("model.jani"));
+        let mut options = options(folder, name, file);
         options.property = Some(property.to_owned());
         options.choice = choice;
-        options.policy = PolicySource::Given {
-            interface: Some(interface.clone()),
-            network: Some(folder.join(file)),
-        };
         let (budget, mut remarks) = (Budget::unlimited(), Remarks::default());
         Problem::load_any(&options, &budget, &mut remarks).map_err(|failure| failure.to_string())
     };

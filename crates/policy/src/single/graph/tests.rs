@@ -40,49 +40,56 @@ fn graph(nodes: &[&str], outputs: &[&str]) -> GraphProto {
 }
 
 /// The message of the refusal; empty for a graph that is read.
-fn refusal(graph: GraphProto, wanted: Option<&str>) -> String {
+fn refusal(graph: GraphProto, output: &str) -> String {
+    known(graph, output).map_or_else(|error| error.to_string(), |_| String::new())
+}
+
+fn known(graph: GraphProto, output: &str) -> Result<Graph, PolicyError> {
     let version = OperatorSetIdProto { domain: String::new(), version: 13 };
     let model =
         ModelProto { graph: Some(graph), opset_import: vec![version], ..ModelProto::default() };
-    let refused = refuse_operators(&model.encode_to_vec(), wanted);
-    refused.map_or_else(|error| error.to_string(), |_| String::new())
+    known_graph(&model.encode_to_vec(), output, &["m"])
 }
 
 #[test]
 fn layers_and_their_activations_are_known() {
     let nodes = ["MatMul x w -> a", "Add a w -> b", "Relu b -> c", "Gemm c w w -> d"];
-    assert_eq!(refusal(graph(&nodes, &["d"]), None), "");
+    assert_eq!(refusal(graph(&nodes, &["d"]), "d"), "");
     let decision = ["Gemm x w w -> d", "ArgMax d -> e"];
-    assert_eq!(refusal(graph(&decision, &["e"]), None), "");
+    assert_eq!(refusal(graph(&decision, &["e"]), "e"), "");
     let convolution = ["Conv x w -> a", "Relu a -> b", "Flatten b -> c", "Gemm c w -> d"];
-    assert_eq!(refusal(graph(&convolution, &["d"]), None), "");
+    assert_eq!(refusal(graph(&convolution, &["d"]), "d"), "");
     let chosen = ["Gemm x w -> a", "LogSoftmax a -> b", "Squeeze b -> c", "ArgMax c -> d"];
-    assert_eq!(refusal(graph(&chosen, &["d"]), None), "");
+    assert_eq!(refusal(graph(&chosen, &["d"]), "d"), "");
 }
 
 #[test]
 fn operators_that_are_computed_in_other_ways_are_refused() {
     for (nodes, words) in [
-        (&["AveragePool x -> a"][..], "AveragePool"),
+        (&["LayerNormalization x w -> a"][..], "BatchNormalization"),
         (&["Gemm x w -> b", "Softmax b -> c", "Add c w -> a"], "Add after a softmax"),
         (&["Gemm x w -> b", "Softmax b -> c", "Softmax c -> a"], "Softmax after a softmax"),
-        (&["Mul x w -> a"], "Mul"),
+        (&["Gemm x w -> b", "ReduceLogSumExp b -> c", "Add b c -> a"], "subtracted"),
+        (&["Gemm x w -> b", "ReduceLogSumExp x -> c", "Sub b c -> a"], "subtracted"),
+        (&["Gemm x w -> b", "LogSoftmax b -> c", "Relu c -> a"], "Relu after"),
+        (&["Greater x w -> b", "Where b x w -> a"], "condition"),
+        (&["Exp x -> a"], "equal"),
         (&["Add w w -> c", "Gemm x c -> a"], "Add of constants"),
         (&["Gemm x w -> b", "ArgMax b -> c", "ArgMax b -> d", "Concat c d -> a"], "choices"),
     ] {
-        let message = refusal(graph(nodes, &["a"]), None);
+        let message = refusal(graph(nodes, &["a"]), "a");
         assert!(message.contains(words), "{nodes:?}: {message}");
     }
     let mut foreign = graph(&["Relu x -> a"], &["a"]);
     foreign.node[0].domain = "com.microsoft".to_owned();
-    assert!(refusal(foreign, None).contains("Relu"));
+    assert!(refusal(foreign, "a").contains("Relu"));
 }
 
 #[test]
 fn only_what_the_policy_needs_counts() {
     let nodes = ["Gemm x w -> a", "Exp a -> b"];
-    assert_eq!(refusal(graph(&nodes, &["a", "b"]), Some("a")), "");
-    assert!(refusal(graph(&nodes, &["a", "b"]), None).contains("Exp"));
+    assert_eq!(refusal(graph(&nodes, &["a", "b"]), "a"), "");
+    assert!(refusal(graph(&nodes, &["a", "b"]), "b").contains("Exp"));
 }
 
 #[test]
@@ -102,12 +109,48 @@ fn other_precisions_and_factors_are_refused() {
         let mut cast = graph(&["Cast x -> b", "Gemm b w -> a"], &["a"]);
         cast.node[0].attribute.push(attribute("to", None, Some(i64::from(element))));
         for graph in [stored, read, cast] {
-            assert!(refusal(graph, None).contains(&data_type::name(element)));
+            assert!(refusal(graph, "a").contains(&data_type::name(element)));
         }
     }
-    let mut scaled = graph(&["Gemm x w -> a"], &["a"]);
-    scaled.node[0].attribute.push(attribute("alpha", Some(0.5), None));
-    assert!(refusal(scaled.clone(), None).contains("alpha"));
-    scaled.node[0].attribute[0].f = Some(1.0);
-    assert_eq!(refusal(scaled, None), "");
+}
+
+#[test]
+fn functions_of_all_scores_are_counted() {
+    let ppo = [
+        "Gemm x w -> a",
+        "ReduceLogSumExp a -> l",
+        "Sub a l -> b",
+        "Softmax b -> p",
+        "ArgMax p -> y",
+    ];
+    assert_eq!(known(graph(&ppo, &["y"]), "y").expect("known").normalisations, 2);
+    let masked = [
+        "Gemm x w -> a",
+        "Reshape a w -> r",
+        "ReduceLogSumExp r -> l",
+        "Sub r l -> b",
+        "Cast m -> c",
+        "Where c b w -> d",
+        "ReduceLogSumExp d -> k",
+        "Sub d k -> e",
+        "ArgMax e -> y",
+    ];
+    let mut graph_of_masked = graph(&masked, &["y"]);
+    graph_of_masked.input.push(named("m", data_type::BOOL));
+    let found = known(graph_of_masked, "y").expect("known");
+    assert_eq!((found.normalisations, found.is_masked, found.reads_integers), (2, true, false));
+    let plain = known(graph(&["Gemm x w -> a", "ArgMax a -> y"], &["y"]), "y").expect("known");
+    assert_eq!((plain.normalisations, plain.is_masked), (0, false));
+}
+
+#[test]
+fn integers_are_read_and_not_computed() {
+    let of = |nodes: &[&str]| {
+        let mut graph = graph(nodes, &["a"]);
+        graph.input[0] = named("x", data_type::INT64);
+        known(graph, "a")
+    };
+    assert!(of(&["OneHot x w w -> b", "Gemm b w -> a"]).expect("known").reads_integers);
+    let message = of(&["Flatten x -> b", "Mul b w -> a"]).expect_err("refused").to_string();
+    assert!(message.contains("Mul of integers"), "{message}");
 }
