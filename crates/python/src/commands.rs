@@ -15,7 +15,8 @@ use policert_problem::{Problem, ProblemOptions};
 use policert_query::QueryRequest;
 use policert_verify::reach::{GoalRule, InitialRange, ReachRequest};
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use crate::failure::{failed, usage};
 use crate::options::{Answering, Bounds, Task, request};
@@ -41,11 +42,23 @@ pub fn verify(
     let request = request(&task, &answering, &bounds)?;
     let outcome =
         run(py, progress, |cancel, observer| policert_verify::verify(&request, cancel, observer))?;
-    let mut value = value_of(&outcome)?;
-    value["evidence"] = value_of(&outcome.report.evidence)?;
-    value["start_states"] = value_of(&outcome.report.start_states)?;
-    value["no_evidence"] = json!(outcome.report.no_evidence);
-    text(&value)
+    let report = &outcome.report;
+    text(&Told {
+        outcome: &outcome,
+        evidence: &report.evidence,
+        start_states: &report.start_states,
+        no_evidence: &report.no_evidence,
+    })
+}
+
+/// An outcome with what the command line writes to files of their own.
+#[derive(Serialize)]
+struct Told<'a, O, E, S> {
+    #[serde(flatten)]
+    outcome: &'a O,
+    evidence: &'a E,
+    start_states: &'a S,
+    no_evidence: &'a str,
 }
 
 /// Random runs.
@@ -255,9 +268,4 @@ fn chosen(options: &ProblemOptions, states: &[Vec<i64>]) -> Result<Vec<Vec<Strin
         all.push(choice.outputs().iter().map(|output| name(output).to_owned()).collect());
     }
     Ok(all)
-}
-
-fn value_of(value: &impl serde::Serialize) -> PyResult<Value> {
-    serde_json::to_value(value)
-        .map_err(|error| failed(&Failure::Internal(format!("no JSON: {error}"))))
 }
