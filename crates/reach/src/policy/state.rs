@@ -8,6 +8,7 @@
 //!
 //! Reachable sets keep the dependency (`linearised.rs`).
 
+use std::cmp::Ordering;
 use std::convert::Infallible;
 
 use policert_numeric::round::{add_up, dot_error, mul_up};
@@ -173,9 +174,13 @@ impl StateController {
 /// The outputs that may be the first of the greatest ones, given bounds of one minus another.
 pub(crate) fn greatest(count: usize, difference: impl Fn(usize, usize) -> Interval) -> Vec<usize> {
     let may_be = |a: usize, b: usize| {
-        let most = difference(a, b).hi();
-        // Among equals the first one counts.
-        if b < a { most > 0.0 } else { most >= 0.0 }
+        match difference(a, b).hi().partial_cmp(&0.0) {
+            Some(Ordering::Less) => false,
+            // Among equals the first one counts.
+            Some(Ordering::Equal) => a < b,
+            // Where there is no bound, it may be anything.
+            Some(Ordering::Greater) | None => true,
+        }
     };
     (0..count).filter(|&a| (0..count).all(|b| a == b || may_be(a, b))).collect()
 }

@@ -27,7 +27,10 @@ impl std::hash::Hash for Monomial {
         #[expect(clippy::cast_possible_truncation, reason = "the other half follows")]
         let low = self.0 as u64;
         let high = (self.0 >> 64) as u64;
-        state.write_u64(low ^ high.rotate_left(29));
+        // Exponents stand in high places of both halves; the table looks at all places.
+        let mixed =
+            low.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ high.wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+        state.write_u64(mixed ^ (mixed >> 32));
     }
 }
 

@@ -1,9 +1,10 @@
 //! Control loops of the ARCH competition (category of neural controllers), with the published networks.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use policert_engine_api::{Budget, Silent};
-use policert_reach::{ReachConfig, ReachVerdict, Task, analyse};
+use policert_reach::{Controller, ReachConfig, ReachVerdict, Task, analyse};
 use policert_testkit::{shared_folder, slow_tests};
 
 /// Tasks, and whether they take a moment even without optimisation. All of them are safe.
@@ -42,6 +43,42 @@ fn loops_are_decided() {
             statistics.parts
         )
         .expect("standard error");
+        let is_safe = matches!(analysis.verdict, ReachVerdict::Safe { .. });
+        assert!(is_safe, "{name}: {:?}", analysis.verdict);
+    }
+}
+
+/// Tasks of `suites/arch`, the whole questions, and whether they take a moment even without optimisation.
+const SUITE: [(&str, &str, bool); 12] = [
+    ("single-pendulum", "trained", true),
+    ("acc", "trained", false),
+    ("tora-reach", "trained", true),
+    ("nav", "trained", false),
+    ("single-pendulum", "published", true),
+    ("acc", "published", true),
+    ("tora-reach", "published", true),
+    ("nav", "published", false),
+    ("nav", "published-point", false),
+    ("tora", "published", false),
+    ("unicycle", "published", false),
+    ("double-pendulum", "published", false),
+];
+
+#[test]
+fn whole_questions_are_decided() {
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites/arch");
+    for (name, instance, quick) in SUITE {
+        let path = suite.join(format!("{name}.toml"));
+        let task = Task::read(&path, Some(instance)).expect("well-formed");
+        let Controller::StateNetwork(network) = &task.controller else {
+            panic!("{name} reads no state");
+        };
+        if !network.is_file() || !slow_tests() && !quick {
+            continue;
+        }
+        let analysis =
+            analyse(&task, &ReachConfig::default(), None, Budget::unlimited(), &mut Silent)
+                .expect("the network fits");
         let is_safe = matches!(analysis.verdict, ReachVerdict::Safe { .. });
         assert!(is_safe, "{name}: {:?}", analysis.verdict);
     }

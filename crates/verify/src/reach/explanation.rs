@@ -139,3 +139,45 @@ pub(super) fn hint(task: &Task, config: &ReachConfig, cause: &UnknownCause) -> S
     };
     format!("the start ({start}) alone is not decided, so that halving does not help; {help}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn task(kind: &str, policy: &str) -> Task {
+        let law = if kind == "ode" { "derivative" } else { "update" };
+        let text = format!(
+            "state = [\"x\"]\ninput = [\"u\"]\n[dynamics]\nkind = \"{kind}\"\ndt = 1\n\
+             {law} = [\"x + u\"]\n[abstraction]\nedges = [[0, 1]]\n[policy]\n{policy}\n\
+             [initial]\nlower = [0]\nupper = [1]\n[horizon]\nsteps = 1\n[unsafe]\n\
+             condition = \"x > 3\"\n"
+        );
+        Task::parse("t.toml", &text, Path::new(""), None).expect("well-formed")
+    }
+
+    #[test]
+    fn advice_names_what_changes_something() {
+        let network = "network = \"n.onnx\"\ninput = \"state\"";
+        let formula = "formula = \"1\"";
+        for (kind, policy, sets, expected) in [
+            ("ode", network, StateSetKind::Auto, Some("--sets zonotopes")),
+            ("ode", network, StateSetKind::TaylorModels, Some("--sets zonotopes")),
+            ("ode", network, StateSetKind::Zonotopes, Some("`substeps`")),
+            ("difference", network, StateSetKind::Auto, Some("--sets taylor-models")),
+            ("difference", network, StateSetKind::TaylorModels, Some("--sets zonotopes")),
+            ("ode", formula, StateSetKind::Auto, Some("`substeps`")),
+            ("difference", formula, StateSetKind::Auto, None),
+        ] {
+            let config = ReachConfig { sets, ..ReachConfig::default() };
+            let way = tighter_bounds(&task(kind, policy), &config);
+            let as_expected = match (way, expected) {
+                (Some(way), Some(part)) => way.contains(part),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            assert!(as_expected, "{kind} {policy} {sets:?}: {way:?}");
+        }
+    }
+}

@@ -67,3 +67,17 @@ proptest! {
         prop_assert!(range.lo() - 1e-12 <= value && value <= range.hi() + 1e-12);
     }
 }
+
+#[test]
+fn the_first_of_the_greatest_outputs_counts() {
+    // Ranges of three outputs that are known to be equal, ordered, or not bounded.
+    let found = |ranges: [(f64, f64); 3]| {
+        let range = |i: usize| Interval::point(ranges[i].0).hull(Interval::point(ranges[i].1));
+        greatest(3, |a, b| range(a) - range(b))
+    };
+    assert_eq!(found([(1.0, 1.0), (1.0, 1.0), (0.0, 0.5)]), [0]);
+    assert_eq!(found([(0.0, 0.5), (1.0, 1.0), (1.0, 1.0)]), [1]);
+    assert_eq!(found([(0.0, 1.0), (1.0, 1.0), (0.0, 2.0)]), [0, 1, 2]);
+    assert_eq!(found([(0.0, 0.5), (1.0, 1.0), (0.0, 2.0)]), [1, 2]);
+    assert_eq!(greatest(2, |_, _| Interval::EVERYTHING), [0, 1]);
+}
