@@ -67,6 +67,6 @@ pub use output_set::OutputSet;
 pub use query::SelectionQuery;
 pub use real::{
     PrepareError, RealAnswer, RealOracle, RealStatistics, RecordedMultipliers, RecordedStep,
-    UndecidedReason,
+    UndecidedReason, contradict,
 };
 pub use statistics::{OracleStatistics, Stage, StageStatistics};

@@ -11,6 +11,7 @@
 
 mod ascent;
 mod check;
+mod contradiction;
 mod descend;
 mod mixed_row;
 mod polytope;
@@ -34,6 +35,7 @@ use thiserror::Error;
 
 use crate::bound::Bounder;
 use crate::program::Program;
+pub use contradiction::contradict;
 use problem::{RealProblem, RealStart};
 pub use record::{RecordedMultipliers, RecordedStep};
 use search::RealSearch;

@@ -14,7 +14,6 @@
 
 #![warn(missing_docs)]
 
-mod bounds;
 mod evidence;
 mod refute;
 mod report;
@@ -26,7 +25,9 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use policert_bounds::{PrepareError, RealAnswer, RealOracle, RecordedStep, UndecidedReason};
+use policert_bounds::{
+    PrepareError, RealAnswer, RealOracle, RecordedStep, UndecidedReason, contradict,
+};
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer, StopReason};
 use policert_numeric::{LinearInequality, Rational};
 use policert_outcome::{
@@ -292,7 +293,7 @@ impl Decision<'_> {
         // The positions of those that are open.
         let mut places = Vec::new();
         for (at, disjunct) in property.disjuncts.iter().enumerate() {
-            if bounds::contradict(disjunct) {
+            if contradict(disjunct) {
                 self.records[at] = Some(vec![RecordedStep::Refuted(None)]);
             } else {
                 open.push(disjunct);
@@ -364,7 +365,7 @@ impl Decision<'_> {
         self.property.disjuncts.iter().all(|disjunct| {
             let mut region = disjunct.clone();
             region.retain(|inequality| inequality.terms.iter().all(|(v, _)| *v < inputs));
-            bounds::contradict(&region)
+            contradict(&region)
                 || matches!(self.oracle.decide(&region, self.budget), Ok(RealAnswer::Unsat))
         })
     }

@@ -7,6 +7,7 @@ use policert_numeric::round::{add_up, mul_up, sub_up};
 use policert_numeric::{LinearInequality, Rational};
 
 use super::UndecidedReason;
+use super::contradiction::contradict;
 use crate::symbolic::{Form, FormTerm};
 
 /// Inequalities over the variables 0 to `dimensions` − 1 and the scores after them.
@@ -52,7 +53,7 @@ impl Constraint {
 
 /// A question that was read: decided already, or open.
 pub(super) enum RealStart {
-    /// No values of the variables satisfy the bounds.
+    /// No values satisfy the bounds of single variables.
     Empty,
     Open(RealProblem),
 }
@@ -65,6 +66,11 @@ impl RealProblem {
         is_read: &[bool],
         inequalities: &[LinearInequality],
     ) -> Result<RealStart, UndecidedReason> {
+        // Bounds that exclude each other by being strict are closed in double precision, where nothing refutes
+        // them.
+        if contradict(inequalities) {
+            return Ok(RealStart::Empty);
+        }
         let mut lo: Vec<Option<Rational>> = vec![None; dimensions];
         let mut hi: Vec<Option<Rational>> = vec![None; dimensions];
         let (mut exact, mut positions) = (Vec::new(), Vec::new());
@@ -103,7 +109,6 @@ impl RealProblem {
         let mut sides = Vec::with_capacity(dimensions);
         for (variable, side) in lo.into_iter().zip(hi).enumerate() {
             sides.push(match side {
-                (Some(lo), Some(hi)) if lo > hi => return Ok(RealStart::Empty),
                 (Some(lo), Some(hi)) => (lo, hi),
                 // A variable that nothing else is about.
                 (lo, hi) if !occurs[variable] => {

@@ -9,7 +9,8 @@ type Bound = (Rational, bool);
 
 /// Returns whether the inequalities with a single variable have no common solution. If not, all of
 /// them together may still have none.
-pub(super) fn contradict(inequalities: &[LinearInequality]) -> bool {
+#[must_use]
+pub fn contradict(inequalities: &[LinearInequality]) -> bool {
     let mut bounds: BTreeMap<usize, [Option<Bound>; 2]> = BTreeMap::new();
     for inequality in inequalities {
         let [(variable, coefficient)] = inequality.terms.as_slice() else { continue };
@@ -33,7 +34,11 @@ pub(super) fn contradict(inequalities: &[LinearInequality]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use policert_engine_api::Budget;
+    use policert_policy::{ElementType, NetworkBuilder};
+
     use super::*;
+    use crate::{RealAnswer, RealOracle};
 
     /// `factor · variable ≤ upper`, or `<`.
     fn inequality(variable: usize, factor: i64, upper: i64, strict: bool) -> LinearInequality {
@@ -57,5 +62,20 @@ mod tests {
             inequality(0, 1, 0, false)
         ]));
         assert!(!contradict(&[above, inequality(1, 1, 0, false)]), "different variables");
+    }
+
+    #[test]
+    fn strict_bounds_without_a_value_between_them_leave_nothing_of_smooth_functions() {
+        let mut builder = NetworkBuilder::new(1).expect("inputs");
+        let output = builder.tanh(builder.input());
+        let network = builder.finish(output, ElementType::F64);
+        let mut budget = Budget::unlimited();
+        let mut oracle = RealOracle::new(&network, vec![0], 1, &mut budget).expect("a network");
+        let mut decide = |last: LinearInequality| {
+            let bounds = [inequality(0, 1, 1, false), inequality(0, -1, -1, false), last];
+            oracle.decide(&bounds, &mut budget).expect("no limit")
+        };
+        assert!(matches!(decide(inequality(0, 1, 1, true)), RealAnswer::Unsat));
+        assert!(matches!(decide(inequality(1, 1, 1, true)), RealAnswer::Sat(_)));
     }
 }
