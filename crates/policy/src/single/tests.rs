@@ -101,9 +101,11 @@ impl Elements for AnyOrder<'_> {
             Activation::Smooth(smooth) => {
                 let value = smooth.curve().value(f64::from(x));
                 let size = match smooth {
-                    Smooth::Silu | Smooth::ErfGate | Smooth::TanhGate(_) | Smooth::Mish => {
-                        f64::from(x).abs()
-                    }
+                    Smooth::Silu
+                    | Smooth::ErfGate
+                    | Smooth::TanhGate(_)
+                    | Smooth::HardGate
+                    | Smooth::Mish => f64::from(x).abs(),
                     _ => value.abs().max(1.0),
                 };
                 let off = (unit(self.random) - 0.5) * 2.0f64.powi(-20) * size;
