@@ -13,6 +13,7 @@ compares the bytes, which the same version of Policert gives on the same machine
 import argparse
 import json
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,11 +36,11 @@ def sizes(layers, dimensions, seeds):
 # model, the name of the model.
 BLOCKS = {
     "name": "blocks",
-    "train": [("blocksworld 4", 8), ("blocksworld 5", 8), ("blocksworld 6", 6), ("blocksworld 7", 3)],
+    "train": [("blocksworld 4", 5), ("blocksworld 5", 10), ("blocksworld 6", 15), ("blocksworld 7", 20)],
     "unseen": ("blocksworld 10", 50),
-    "least": 25,
-    "networks": sizes((2, 3), (4, 8), range(1, 9)),
-    "options": ["--rounds", 40],
+    "least": 45,
+    "networks": sizes((2, 3), (4, 8), range(1, 10)),
+    "options": ["--rounds", 60],
     "instances": [
         (f"blocksworld {n}", f"blocksworld_{n}_ci", f"blocksworld_{n}_{n - 1}") for n in (4, 6, 8, 10)
     ],
@@ -47,11 +48,11 @@ BLOCKS = {
 
 COSTS = {
     "name": "blocks_costs",
-    "train": [("blocksworld 3 --cost-aware", 6), ("blocksworld 4 --cost-aware", 8)],
+    "train": [("blocksworld 3 --cost-aware", 4), ("blocksworld 4 --cost-aware", 10), ("blocksworld 5 --cost-aware", 12)],
     "unseen": ("blocksworld 6 --cost-aware", 50),
     "least": 25,
-    "networks": sizes((2,), (4, 8), range(1, 9)),
-    "options": ["--rounds", 40, "--batches", 40],
+    "networks": sizes((2,), (4, 8), (1, 2)),
+    "options": ["--rounds", 60, "--batches", 60],
     "instances": [
         (f"blocksworld {n} --cost-aware --cost-bound 20", f"blocksworld_{n}_ca", f"blocksworld_{n}_{n - 1}")
         for n in (4, 6, 8, 10)
@@ -60,12 +61,20 @@ COSTS = {
 
 TILES = {
     "name": "tiles",
-    "train": [("npuzzle 3 3", 30)],
-    "unseen": ("npuzzle 3 3", 50),
-    "least": 25,
-    "networks": sizes((2, 3, 4), (4, 8, 16), (1, 2, 3)),
-    "options": ["--rounds", 60],
-    "instances": [("npuzzle 3 3", "npuzzle_3_3", "npuzzle_3_3")],
+    "train": [("npuzzle 3 3 --moves 4", 10), ("npuzzle 3 3 --moves 7", 10), ("npuzzle 3 3 --moves 10", 10)],
+    "unseen": ("npuzzle 3 3 --moves 10", 50),
+    "least": 40,
+    "networks": sizes((2, 3, 4), (4, 8), range(1, 5)) + sizes((2, 3, 4), (16,), (1,)) + sizes((2,), (32,), (1,)),
+    "options": ["--rounds", 40, "--batches", 60],
+    "instances": [
+        (f"npuzzle 3 3 --unsafe {pair} --cost-bound 20", folder, "npuzzle_3_3")
+        for pair, folder in (
+            ("3@7", "npuzzle_3_3"),
+            ("1@3", "npuzzle_3_3_tile_1"),
+            ("6@5", "npuzzle_3_3_tile_6"),
+            ("4@8", "npuzzle_3_3_tile_4"),
+        )
+    ],
 }
 
 # As in Table 1 of POLIC3.
@@ -96,6 +105,16 @@ def translate(policert, domain, work):
     for what, folder, model in domain["instances"]:
         made = work / f"instance_{folder}"
         run(policert, "generate", *what.split(), "--output", made)
+        if not (ROOT / "benchmarks" / folder).exists():
+            # A model without networks of its own.
+            copied = [made / "predicates", *made.glob("*.jani")]
+            (ROOT / "benchmarks" / folder).mkdir()
+            for path in copied:
+                target = ROOT / "benchmarks" / folder / path.name
+                if path.is_dir():
+                    shutil.copytree(path, target)
+                else:
+                    shutil.copy(path, target)
         # Problems and translations of models of the same name stand side by side.
         stem = f"{name}_{model}" if domain is COSTS else model
         (FOLDER / f"{name}.pddl").write_text((made / "domain.pddl").read_text())

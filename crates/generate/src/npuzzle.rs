@@ -36,6 +36,8 @@ pub struct NPuzzle {
     pub cost_aware: bool,
     /// Number of random problems in PDDL of the same size.
     pub problems: usize,
+    /// Most random moves after which these problems begin, from their goal on; any order if it is not given.
+    pub moves: Option<u32>,
     /// Seed of what is drawn.
     pub seed: u64,
 }
@@ -67,8 +69,8 @@ impl NPuzzle {
     #[must_use]
     pub fn new(rows: i64, columns: i64) -> Self {
         let (failing, unsafe_pairs) = (Failing::default(), Vec::new());
-        let (cost_bound, cost_aware, seed) = (8, false, 1);
-        Self { rows, columns, unsafe_pairs, failing, cost_bound, cost_aware, problems: 0, seed }
+        let (cost_bound, cost_aware, problems, moves, seed) = (8, false, 0, None, 1);
+        Self { rows, columns, unsafe_pairs, failing, cost_bound, cost_aware, problems, moves, seed }
     }
 
     /// The instance.
@@ -119,7 +121,7 @@ impl NPuzzle {
             goal: all(goal.clone().collect()),
             goal_potential: Some(nearness(tiles, columns)),
             step_reward: self.cost_aware.then(|| times(scale, name(STEP_COST))),
-            planning: Some(Planning::tiles(rows, columns, self.problems, self.seed)),
+            planning: Some(Planning::tiles(rows, columns, self.problems, self.moves, self.seed)),
         })
     }
 

@@ -112,17 +112,24 @@ impl Planning {
         }
     }
 
-    /// Sliding tiles. The last two tiles are free in the goal.
-    pub fn tiles(rows: i64, columns: i64, others: usize, seed: u64) -> Self {
+    /// Sliding tiles. The last two tiles are free in the goal. The other problems begin in any order, or
+    /// after that many random moves from the goal at most.
+    pub fn tiles(rows: i64, columns: i64, others: usize, moves: Option<u32>, seed: u64) -> Self {
         let tiles = rows * columns - 1;
         // The tile of each position, 0 for none.
         let first: Vec<i64> = (0..=tiles).collect();
         let mut random = Random::new(seed);
         let mut drawn = |number: usize| {
-            let mut at = first.clone();
-            for i in (1..at.len()).rev() {
-                at.swap(i, random.index(i + 1));
-            }
+            let at = match moves {
+                None => {
+                    let mut at = first.clone();
+                    for i in (1..at.len()).rev() {
+                        at.swap(i, random.index(i + 1));
+                    }
+                    at
+                }
+                Some(most) => walk_from_goal(tiles, columns, most, &mut random),
+            };
             tiles_problem(&format!("tiles-{rows}-{columns}-{number}"), rows, columns, &at)
         };
         let others = (0..others).map(&mut drawn).collect();
@@ -203,6 +210,31 @@ fn blocks_problem(
     )
 }
 
+/// The tile of each position, 0 for none, after 1 to `most` random moves from the goal, none of which takes back
+/// the one before.
+fn walk_from_goal(tiles: i64, columns: i64, most: u32, random: &mut Random) -> Vec<i64> {
+    let mut at: Vec<i64> = (0..=tiles).map(|p| if p == tiles { 0 } else { tiles - p }).collect();
+    // The last two tiles, which are free, lie on the first two positions.
+    if random.index(2) == 1 {
+        at.swap(0, 1);
+    }
+    let beside = |p: usize, q: usize| {
+        let columns = usize::try_from(columns).unwrap_or(1);
+        let (rows, columns) =
+            ((p / columns).abs_diff(q / columns), (p % columns).abs_diff(q % columns));
+        rows + columns == 1
+    };
+    let (mut empty, mut before) = (at.len() - 1, None);
+    for _ in 0..random.within(1, i64::from(most)) {
+        let next: Vec<usize> =
+            (0..at.len()).filter(|&p| beside(p, empty) && Some(p) != before).collect();
+        let to = next[random.index(next.len())];
+        at.swap(empty, to);
+        (empty, before) = (to, Some(empty));
+    }
+    at
+}
+
 /// `at` has the tile of each position, 0 for none.
 fn tiles_problem(name: &str, rows: i64, columns: i64, at: &[i64]) -> String {
     let tiles = rows * columns - 1;
@@ -239,4 +271,38 @@ fn tiles_problem(name: &str, rows: i64, columns: i64, at: &[i64]) -> String {
         beside.join(" "),
         goal.join(" ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walks_from_the_goal_are_as_long_as_asked() {
+        let mut random = Random::new(1);
+        for _ in 0..50 {
+            // One move puts a tile beside the last place there.
+            let at = walk_from_goal(8, 3, 1, &mut random);
+            assert!(at[8] != 0 && (at[5] == 0 || at[7] == 0), "{at:?}");
+            let away = (2..8).filter(|&p| at[p] != 8 - i64::try_from(p).expect("small")).count();
+            assert_eq!(away, 1, "{at:?}");
+            // Every tile is somewhere.
+            let mut at = walk_from_goal(3, 2, 20, &mut random);
+            at.sort_unstable();
+            assert_eq!(at, [0, 1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn longer_walks_lead_farther() {
+        let starts = |moves| Planning::tiles(3, 3, 200, Some(moves), 5).others;
+        let distinct = |moves| {
+            starts(moves)
+                .iter()
+                .map(|p| p.lines().nth(3).map(str::to_owned))
+                .collect::<std::collections::BTreeSet<_>>()
+                .len()
+        };
+        assert!(distinct(2) < distinct(6) && distinct(6) < distinct(12));
+    }
 }

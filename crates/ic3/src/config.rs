@@ -115,6 +115,10 @@ pub struct Ic3Config {
     /// The number of states that depth-first search, which goes first, may have open before it
     /// gives up; 0 turns it off. [default: 20000] [paper: 0]
     pub depth_first: usize,
+    /// The number of steps up to which a path is looked for before that, by Algorithm 1 with the reasons of
+    /// preset `polic3`, which cost little; it is given up after 500 obligations; 0 turns it off. [default: 2]
+    /// [paper: 0]
+    pub short_paths: usize,
     /// The rule for asking about a blocked state again with one more step. [default: on]
     pub rescheduling: Rescheduling,
     /// The frame up to which a new reason is pushed. [default: far]
@@ -156,6 +160,27 @@ impl Configuration for Ic3Config {
     }
 }
 
+impl Ic3Config {
+    /// How short paths are looked for: as in preset `polic3`.
+    #[must_use]
+    pub(crate) fn of_short_paths() -> Self {
+        Self {
+            name: "polic3".to_owned(),
+            reasons: Reasons::Assignments,
+            frame_transition: FrameTransition::Decoupled,
+            box_limit: 1,
+            environment: EnvironmentSolver::Native,
+            order: VariableOrder::Model,
+            induction: Induction::Absent,
+            joins: 0,
+            depth_first: 0,
+            short_paths: 0,
+            rescheduling: Rescheduling::Off,
+            pushing: Pushing::Asked,
+        }
+    }
+}
+
 impl Default for Ic3Config {
     fn default() -> Self {
         Self {
@@ -168,6 +193,7 @@ impl Default for Ic3Config {
             induction: Induction::Relative,
             joins: 8,
             depth_first: 20_000,
+            short_paths: 2,
             rescheduling: Rescheduling::On,
             pushing: Pushing::Far,
         }
@@ -181,6 +207,11 @@ mod tests {
     #[test]
     fn the_default_is_the_native_preset() {
         assert_eq!(Ic3Config::preset("native"), Ok(Ic3Config::default()));
+    }
+
+    #[test]
+    fn short_paths_are_looked_for_as_by_polic3() {
+        assert_eq!(Ic3Config::preset("polic3"), Ok(Ic3Config::of_short_paths()));
     }
 
     #[test]

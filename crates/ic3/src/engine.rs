@@ -7,7 +7,7 @@ use policert_model::DomainRule;
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 
-use crate::algorithm::{SearchSettings, ic3};
+use crate::algorithm::{Extent, SearchSettings, ic3, short_path};
 use crate::config::Ic3Config;
 use crate::outcome::Ic3Outcome;
 use crate::policy_system::{PolicyStep, PolicySystem, SystemStatistics};
@@ -53,8 +53,9 @@ pub fn run(
         ));
     }
     let mut system = PolicySystem::new(question, policy, config, threads)?;
-    let mut search = SearchStatistics::default();
-    let found = answer(question, config, &mut system, &mut search, budget, observer);
+    let (mut search, mut queries) = (SearchStatistics::default(), SystemStatistics::default());
+    let mut context = Progress { search: &mut search, queries: &mut queries, budget, observer };
+    let found = answer(question, policy, config, &mut system, &mut context);
     let (verdict, invariant) = match found {
         Ok(found) => found,
         Err(EngineError::Stop(reason)) => (Verdict::Unknown(UnknownReason::Stopped(reason)), None),
@@ -69,26 +70,41 @@ pub fn run(
         unsafe_states: u64::from(matches!(verdict, Verdict::Unsafe(_))),
         ..Counts::default()
     };
-    Ok(Ic3Report { verdict, invariant, counts, search, queries: system.statistics() })
+    let queries = queries.plus(system.statistics());
+    Ok(Ic3Report { verdict, invariant, counts, search, queries })
+}
+
+/// What an answer takes, and what is told of it.
+struct Progress<'a> {
+    search: &'a mut SearchStatistics,
+    /// Questions about short paths.
+    queries: &'a mut SystemStatistics,
+    budget: &'a mut Budget,
+    observer: &'a mut dyn Observer,
 }
 
 fn answer(
     question: &Question<'_>,
+    policy: Option<&Policy>,
     config: &Ic3Config,
     system: &mut PolicySystem<'_>,
-    search: &mut SearchStatistics,
-    budget: &mut Budget,
-    observer: &mut dyn Observer,
+    context: &mut Progress<'_>,
 ) -> Result<(Verdict, Option<Vec<IntBox>>), EngineError> {
-    observer.event(Event::Phase("start states"));
-    if let Some(start) = system.start().unsafe_state(question, budget)? {
+    context.observer.event(Event::Phase("start states"));
+    if let Some(start) = system.start().unsafe_state(question, context.budget)? {
         return Ok((Verdict::Unsafe(Trace { start, steps: Vec::new() }), None));
     }
-    let vacuous = system.start().is_empty(budget)?;
+    let vacuous = system.start().is_empty(context.budget)?;
+    if config.short_paths > 0
+        && let Some(verdict) = verdict_by_short_path(question, policy, config.short_paths, context)?
+    {
+        return Ok((verdict, None));
+    }
+    let Progress { search, budget, observer, .. } = context;
     observer.event(Event::Phase("search for a path"));
     let settings =
         SearchSettings { rescheduling: config.rescheduling, open_states: config.depth_first };
-    Ok(match ic3(system, settings, search, budget, observer)? {
+    Ok(match ic3(system, settings, search, budget, *observer)? {
         Ic3Outcome::Invariant(boxes) => (Verdict::Safe { vacuous }, Some(boxes)),
         Ic3Outcome::Path(start, steps) => {
             let steps: Vec<PolicyStep> = steps.into_iter().map(|(step, _)| step).collect();
@@ -100,5 +116,37 @@ fn answer(
                 }
             }
         }
+    })
+}
+
+/// Most obligations that are looked at for a short path.
+const OBLIGATIONS_FOR_SHORT_PATHS: u64 = 500;
+
+/// Looks for a path of at most so many steps. Many policies that are unsafe are so after few steps, and the reasons of
+/// large networks that hold whatever N are dear. What it learns is not kept.
+fn verdict_by_short_path(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    steps: usize,
+    context: &mut Progress<'_>,
+) -> Result<Option<Verdict>, EngineError> {
+    let config = Ic3Config::of_short_paths();
+    let mut system = PolicySystem::new(question, policy, &config, 1)?;
+    let extent = Extent { steps, obligations: OBLIGATIONS_FOR_SHORT_PATHS };
+    let Progress { search, queries, budget, observer } = context;
+    let found = short_path(&mut system, extent, search, budget, *observer);
+    **queries = system.statistics();
+    Ok(match found {
+        Ok(Some(Ic3Outcome::Path(start, steps))) => {
+            let steps: Vec<PolicyStep> = steps.into_iter().map(|(step, _)| step).collect();
+            let is_decided = steps.iter().all(|step| step.undecided.is_none());
+            is_decided.then(|| {
+                let steps = steps.into_iter().map(|step| step.step).collect();
+                Verdict::Unsafe(Trace { start, steps })
+            })
+        }
+        // Invariants are left to the search that makes them small.
+        Ok(Some(Ic3Outcome::Invariant(_)) | None) | Err(EngineError::Undecided(_)) => None,
+        Err(error) => return Err(error),
     })
 }

@@ -57,6 +57,19 @@ pub struct SystemStatistics {
 }
 
 impl SystemStatistics {
+    /// Those of both.
+    #[must_use]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            generalizations: self.generalizations + other.generalizations,
+            frame_transitions: self.frame_transitions + other.frame_transitions,
+            recalled: self.recalled + other.recalled,
+            probed: self.probed + other.probed,
+            policy_queries: self.policy_queries + other.policy_queries,
+            propagated: self.propagated + other.propagated,
+        }
+    }
+
     fn with_queries(self, policy: Option<&PolicyRegion<'_>>) -> Self {
         Self { policy_queries: policy.map_or(0, PolicyRegion::asked), ..self }
     }
@@ -119,15 +132,8 @@ impl<'a> PolicySystem<'a> {
     /// Questions that were asked.
     #[must_use]
     pub fn statistics(&self) -> SystemStatistics {
-        let mut sum = self.statistics.with_queries(self.policy.as_ref());
-        for other in self.helpers.iter().map(Helper::statistics) {
-            sum.generalizations += other.generalizations;
-            sum.frame_transitions += other.frame_transitions;
-            sum.recalled += other.recalled;
-            sum.probed += other.probed;
-            sum.policy_queries += other.policy_queries;
-        }
-        sum
+        let own = self.statistics.with_queries(self.policy.as_ref());
+        self.helpers.iter().map(Helper::statistics).fold(own, SystemStatistics::plus)
     }
 }
 

@@ -129,6 +129,15 @@ pub struct NPuzzleArgs {
     #[command(flatten)]
     pub drawn: DrawnArgs,
 
+    /// Let the problems begin after 1 to N random moves from their goal [default: in any order]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1000),
+        help_heading = "Domain"
+    )]
+    pub moves: Option<u32>,
+
     /// Options for moves that may fail.
     #[command(flatten)]
     pub failing: FailingArgs,

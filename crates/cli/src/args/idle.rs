@@ -17,7 +17,7 @@ struct Rule {
     why: &'static str,
 }
 
-const RULES: [Rule; 15] = [
+const RULES: [Rule; 16] = [
     Rule { commands: &POLICY, option: "filter", is_idle: no_policy, why: "there is no policy" },
     Rule { commands: &TIES, option: "ties", is_idle: no_policy, why: "there is no policy" },
     Rule { commands: &DRAWS, option: "choice", is_idle: no_policy, why: "there is no policy" },
@@ -48,6 +48,12 @@ const RULES: [Rule; 15] = [
                 && no_problems(matches)
         },
         why: "nothing is drawn where --unsafe is given, without --problems N",
+    },
+    Rule {
+        commands: &["generate npuzzle"],
+        option: "moves",
+        is_idle: no_problems,
+        why: "there are no problems without --problems N",
     },
     Rule {
         commands: &["generate blocksworld"],

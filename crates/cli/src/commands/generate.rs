@@ -194,6 +194,7 @@ fn instance(domain: &DomainArgs) -> Result<DomainInstance, Failure> {
                 cost_bound: arguments.failing.cost_bound,
                 cost_aware: arguments.failing.cost_aware,
                 problems: arguments.drawn.problems,
+                moves: arguments.moves,
                 seed: arguments.drawn.seed,
             };
             domain.instance()
