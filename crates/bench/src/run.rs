@@ -128,12 +128,12 @@ pub fn run_suite(
 fn chosen_runs(suite: &Suite, options: &StudyOptions) -> Result<Vec<RunKey>, Failure> {
     let chosen = |key: &RunKey| {
         let only = options.only.as_deref().unwrap_or_default();
-        key.instance.contains(only) || key.configuration.contains(only)
+        [&key.instance, &key.configuration, &key.point()].iter().any(|name| name.contains(only))
     };
     let runs: Vec<RunKey> = suite.runs().into_iter().filter(chosen).collect();
     if let (Some(only), true) = (&options.only, runs.is_empty()) {
         return Err(Failure::Usage(format!(
-            "--only {only}: no instance and no configuration has this in its name; there are {}",
+            "--only {only}: no instance, no configuration and no value of an axis has this in its name; there are {}",
             suite.names().join(", ")
         )));
     }

@@ -135,7 +135,7 @@ struct NetworkScorer<'a> {
     single: Option<(&'a SinglePrecision, &'a SingleErrors)>,
     narrowest: Option<NarrowestLead>,
     /// Twice the rounding error: scores further apart than this are in their true order, in single
-    /// precision too if that is asked.
+    /// precision too if that is asked, after all that the library makes of them before it compares them.
     margin: f64,
     exact_decisions: u64,
 }
@@ -159,8 +159,7 @@ impl<'a> Chooser<'a> {
                     Some((RoundedScores::Network(single), errors)) => Some((single, errors)),
                     Some((RoundedScores::Trees(_), _)) | None => None,
                 };
-                let rounded = single.map_or(&[][..], |(_, errors)| errors.radii());
-                let radius = add_up(radius, rounded.iter().copied().fold(0.0, f64::max));
+                let rounded = single.map_or(0.0, |(_, errors)| errors.greatest());
                 Scorer::Network(Box::new(NetworkScorer {
                     function,
                     semantics: policy.semantics(),
@@ -168,7 +167,7 @@ impl<'a> Chooser<'a> {
                     evaluator: function.evaluator.clone(),
                     single,
                     narrowest: None,
-                    margin: add_up(radius, radius),
+                    margin: add_up(add_up(radius, radius), rounded),
                     exact_decisions: 0,
                 }))
             }

@@ -121,7 +121,7 @@ impl SinglePrecision {
         });
         if has_factors {
             return Err(unsupported(
-                "the file has a normalisation, and programs compute it in ways of their own; export the                  network without it, or in ONNX",
+                "the file has a normalisation, and programs compute it in ways of their own; export the network without it, or in ONNX",
             ));
         }
         Self::new(network)

@@ -56,7 +56,8 @@ pub struct BenchRunArgs {
     #[arg(long, help_heading = "Output")]
     pub resume: bool,
 
-    /// Only instances or configurations whose name contains this text
+    /// Only runs with this text in the name of the instance or the configuration, or in the values of
+    /// axes, such as `seed 1`
     #[arg(long, value_name = "TEXT", help_heading = "Engine")]
     pub only: Option<String>,
 

@@ -141,6 +141,8 @@ fn only_what_is_there_can_be_chosen() {
     assert_eq!(code(&none), 42, "{}", text(&none));
     assert!(text(&none).contains("there are far, middle, native, explicit"), "{}", text(&none));
     assert!(!example.path("j").exists());
+    let at_50 = example.run("bench run suite.toml --journal j --only 50");
+    assert!(text(&at_50).contains("1 of 1 runs are finished"), "{}", text(&at_50));
 }
 
 #[test]

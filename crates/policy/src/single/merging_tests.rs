@@ -1,12 +1,16 @@
 //! Factors that are merged into the products before or after them, and functions of all scores.
 
+use policert_model::{LabelId, VarId};
 use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_testkit::{Random, case_numbers};
 
 use super::*;
+use crate::choice::Choice;
 use crate::exact::ExactEvaluator;
 use crate::matrix::Matrix;
 use crate::network::{ElementType, NetworkBuilder};
+use crate::policy::Policy;
+use crate::semantics::{Numbers, PolicySemantics};
 
 /// A number between -2 and 2 in single precision.
 fn number(random: &mut Random) -> f32 {
@@ -127,6 +131,26 @@ fn normalised(scores: &[f32], functions: u32, softmax: bool) -> Vec<f32> {
     scores
 }
 
+/// What a policy chooses that has these scores, each computed exactly, everywhere.
+fn choice_of(scores: &[f32], graph: Graph) -> Choice {
+    let mut b = NetworkBuilder::new(1).expect("inputs");
+    let weights = Matrix::new(scores.len(), 1, vec![0.0; scores.len()]).expect("size");
+    let biases = scores.iter().map(|&score| f64::from(score)).collect();
+    let x = b.affine(b.input(), weights, biases).expect("finite");
+    let network = b.finish_as_written(x, ElementType::F32);
+    let single = SinglePrecision { graph, ..SinglePrecision::new(&network).expect("known") };
+    let (inputs, outputs) = (vec![VarId(0)], (0..scores.len()).map(LabelId::new).collect());
+    let semantics = PolicySemantics { numbers: Numbers::F32, ..PolicySemantics::default() };
+    let domains = IntBox::new(vec![IntInterval::new(0, 1)]);
+    let (single, meter) = (Some(single), &mut Meter::default());
+    let policy = Policy::within(network, inputs, outputs, semantics, &domains, single, meter);
+    policy.expect("it fits").chooser().choose(&[0], &[])
+}
+
+fn first_greatest(scores: &[f32]) -> usize {
+    (1..scores.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best })
+}
+
 #[test]
 fn scores_that_are_normalised_keep_the_order_that_the_bound_promises() {
     let mut b = NetworkBuilder::new(1).expect("inputs");
@@ -134,7 +158,7 @@ fn scores_that_are_normalised_keep_the_order_that_the_bound_promises() {
     let x = b.affine(b.input(), weights, vec![0.0; 3]).expect("finite");
     let network = b.finish_as_written(x, ElementType::F32);
     let sides = IntBox::new(vec![IntInterval::new(-1000, 1000)]);
-    let (mut exchanged, mut kept) = (0, 0);
+    let (mut exchanged, mut kept, mut decided) = (0, 0, 0);
     for number in case_numbers(2000) {
         let mut random = Random::new(number);
         let softmax = random.below(2) == 0;
@@ -150,6 +174,10 @@ fn scores_that_are_normalised_keep_the_order_that_the_bound_promises() {
         let third = first + [-3.0, 300.0][random.below(2)];
         let scores = [first, first + step, third];
         let computed = normalised(&scores, functions, softmax);
+        let choice = choice_of(&scores, graph);
+        let is_possible = choice.possible().contains(&first_greatest(&computed));
+        assert!(is_possible, "case {number}: {choice:?} of {computed:?}");
+        decided += usize::from(!choice.is_undecided());
         for (i, j) in [(0, 1), (1, 0), (0, 2), (2, 1)] {
             let lead = f64::from(scores[i]) - f64::from(scores[j]);
             if lead > 0.0 && lead >= merged {
@@ -166,5 +194,5 @@ fn scores_that_are_normalised_keep_the_order_that_the_bound_promises() {
             assert!(lead < 0.0 || computed[i] >= computed[j] || merged > lead, "case {number}");
         }
     }
-    assert!(exchanged > 50 && kept > 500, "{exchanged} {kept}");
+    assert!(exchanged > 50 && kept > 500 && decided > 500, "{exchanged} {kept} {decided}");
 }

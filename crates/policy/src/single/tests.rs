@@ -409,6 +409,8 @@ fn a_softmax_leaves_close_scores_open() {
     assert_eq!(of(0.0), Choice::One(0));
     let open = Choice::Undecided { certain: [].into(), possible: [0, 1].into() };
     assert_eq!(of(1e-7), open);
+    // Sums that are exact do not help.
+    assert_eq!(chosen((-20f64).exp2(), Filter::None, 1).expect("it fits"), open);
     // Without a softmax it is exact.
     let policy = policy_of(lead_of(1e-7), Ties::First, vec![IntInterval::new(0, 1000)]);
     assert_eq!(policy.chooser().choose(&[0], &[]), Choice::One(1));
