@@ -25,6 +25,8 @@ FOLDER = ROOT / "benchmarks" / "asnets"
 
 # Seeds of the problems.
 TRAINING_SEED, UNSEEN_SEED = 7, 8
+# For each problem to try networks on so many are drawn.
+DRAWN = 3
 
 
 def sizes(layers, dimensions, seeds):
@@ -124,15 +126,27 @@ def translate(policert, domain, work):
         (FOLDER / f"{stem}.translation.json").write_text(text)
 
 
+def begins(path):
+    """What is true at the start of a problem, and its goal: the same for problems that differ in their names."""
+    return path.read_text().partition("(:domain")[2]
+
+
 def problems_of(policert, domain, work):
-    """The problems to train on, and those to try networks on."""
+    """The problems to train on, and those to try networks on: different ones, none of which was trained on."""
     name = domain["name"]
     problems = [
         path
         for i, (what, count) in enumerate(domain["train"])
         for path in generate(policert, what, count, TRAINING_SEED, work / f"train_{name}_{i}")
     ]
-    unseen = generate(policert, domain["unseen"][0], domain["unseen"][1], UNSEEN_SEED, work / f"unseen_{name}")
+    what, count = domain["unseen"]
+    known, unseen = {begins(path) for path in problems}, []
+    for path in generate(policert, what, DRAWN * count, UNSEEN_SEED, work / f"unseen_{name}"):
+        if len(unseen) < count and begins(path) not in known:
+            known.add(begins(path))
+            unseen.append(path)
+    if len(unseen) < count:
+        sys.exit(f"{name}: there are {len(unseen)} problems that were not trained on, and {count} are asked for")
     return problems, unseen
 
 
@@ -157,7 +171,8 @@ def train(policert, domain, work, most):
         solved = int(told.split(", and ")[1].split()[0])
         record = {
             "problems": [f"{what} --problems {count} --seed {TRAINING_SEED}" for what, count in domain["train"]],
-            "unseen": f"{domain['unseen'][0]} --problems {domain['unseen'][1]} --seed {UNSEEN_SEED}",
+            "unseen": f"the first {domain['unseen'][1]} others of {domain['unseen'][0]} "
+            f"--problems {DRAWN * domain['unseen'][1]} --seed {UNSEEN_SEED}",
             "options": " ".join(map(str, options)),
             "result": told,
             "processor_s": round(seconds),

@@ -49,5 +49,5 @@ fn suites_name_files_that_are_there() {
             }
         }
     }
-    assert!(files > 1000 && quick == 4, "{files} files, {quick} quick studies");
+    assert!(files > 1000 && quick == 5, "{files} files, {quick} quick studies");
 }
