@@ -33,6 +33,23 @@ const INFORMATIVE_INSTANCE: [&str; 8] = [
     "note",
 ];
 
+/// Tables of tasks that are not one table.
+const TABLES: [&str; 13] = [
+    "abstraction",
+    "action",
+    "dynamics",
+    "goal",
+    "horizon",
+    "initial",
+    "instance",
+    "memory",
+    "policy",
+    "question",
+    "stay",
+    "uncertain",
+    "unsafe",
+];
+
 pub(super) fn read_task(
     file: &str,
     text: &str,
@@ -45,6 +62,12 @@ pub(super) fn read_task(
     })?;
     let root = Section::root(source, &table);
     if let Some(task) = root.section("task")? {
+        if let Some(beside) = root.entries().iter().find(|entry| TABLES.contains(&entry.key())) {
+            let key = beside.key();
+            return Err(beside.error(format!(
+                "`{key}` counts for nothing beside [task], from which alone the task is read; write it there"
+            )));
+        }
         if instance.is_some() {
             return Err(ReachError::Usage(format!("{file} has no instances")));
         }

@@ -216,4 +216,8 @@ steps = 1
     let one = one.replace("\"u\"", "\"x\"");
     let error = read(&format!("{one}aggregation_distance = [-1]\n"), None).expect_err("negative");
     assert!(error.to_string().contains("not negative"), "{error}");
+    let beside = format!("{one}[unsafe]\ncondition = \"x > 0\"\n");
+    let error = read(&beside, None).expect_err("it would count for nothing").to_string();
+    assert!(error.starts_with("t.toml") && error.contains("beside [task]"), "{error}");
+    assert!(read(&format!("{one}[notes]\nby = \"me\"\n"), None).is_ok());
 }
