@@ -70,7 +70,11 @@ def test_pages_with_large_libraries(
     for library in ("stable_baselines3", "sb3_contrib", "ray"):
         pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
-    assert run(page, from_root, tmp_path, is_slow=True) > least
+    try:
+        assert run(page, from_root, tmp_path, is_slow=True) > least
+    finally:
+        # Other tests start a cluster of their own.
+        pytest.importorskip("ray").shutdown()
 
 
 @pytest.mark.parametrize(
