@@ -109,14 +109,9 @@ def translate(policert, domain, work):
         run(policert, "generate", *what.split(), "--output", made)
         if not (ROOT / "benchmarks" / folder).exists():
             # A model without networks of its own.
-            copied = [made / "predicates", *made.glob("*.jani")]
-            (ROOT / "benchmarks" / folder).mkdir()
-            for path in copied:
-                target = ROOT / "benchmarks" / folder / path.name
-                if path.is_dir():
-                    shutil.copytree(path, target)
-                else:
-                    shutil.copy(path, target)
+            shutil.copytree(made / "predicates", ROOT / "benchmarks" / folder / "predicates")
+            for path in made.glob("*.jani"):
+                shutil.copy(path, ROOT / "benchmarks" / folder)
         # Problems and translations of models of the same name stand side by side.
         stem = f"{name}_{model}" if domain is COSTS else model
         (FOLDER / f"{name}.pddl").write_text((made / "domain.pddl").read_text())

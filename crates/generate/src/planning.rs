@@ -123,12 +123,10 @@ impl Planning {
             let at = match moves {
                 None => {
                     let mut at = first.clone();
-                    for i in (1..at.len()).rev() {
-                        at.swap(i, random.index(i + 1));
-                    }
+                    random.shuffle(&mut at);
                     at
                 }
-                Some(most) => walk_from_goal(tiles, columns, most, &mut random),
+                Some(most) => walk_from_goal(rows, columns, most, &mut random),
             };
             tiles_problem(&format!("tiles-{rows}-{columns}-{number}"), rows, columns, &at)
         };
@@ -151,9 +149,7 @@ impl Planning {
 /// What each block lies on, drawn: in any order each one comes on the table, or on a tower.
 fn towers(n: usize, random: &mut Random) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..n).collect();
-    for i in (1..n).rev() {
-        order.swap(i, random.index(i + 1));
-    }
+    random.shuffle(&mut order);
     let mut beneath = vec![None; n];
     let mut tops: Vec<usize> = Vec::new();
     for block in order {
@@ -210,26 +206,33 @@ fn blocks_problem(
     )
 }
 
+/// The places beside one, with the direction in which they lie.
+fn beside(place: i64, rows: i64, columns: i64) -> impl Iterator<Item = (&'static str, i64)> {
+    let directions = [("left", 0, -1), ("right", 0, 1), ("up", -1, 0), ("down", 1, 0)];
+    directions.into_iter().filter_map(move |(to, dr, dc)| {
+        let (r, c) = (place / columns + dr, place % columns + dc);
+        let is_there = (0..rows).contains(&r) && (0..columns).contains(&c);
+        is_there.then_some((to, r * columns + c))
+    })
+}
+
 /// The tile of each position, 0 for none, after 1 to `most` random moves from the goal, none of which takes back
 /// the one before.
-fn walk_from_goal(tiles: i64, columns: i64, most: u32, random: &mut Random) -> Vec<i64> {
+fn walk_from_goal(rows: i64, columns: i64, most: u32, random: &mut Random) -> Vec<i64> {
+    let tiles = rows * columns - 1;
     let mut at: Vec<i64> = (0..=tiles).map(|p| if p == tiles { 0 } else { tiles - p }).collect();
     // The last two tiles, which are free, lie on the first two positions.
     if random.index(2) == 1 {
         at.swap(0, 1);
     }
-    let beside = |p: usize, q: usize| {
-        let columns = usize::try_from(columns).unwrap_or(1);
-        let (rows, columns) =
-            ((p / columns).abs_diff(q / columns), (p % columns).abs_diff(q % columns));
-        rows + columns == 1
-    };
-    let (mut empty, mut before) = (at.len() - 1, None);
+    let (mut empty, mut before) = (tiles, None);
     for _ in 0..random.within(1, i64::from(most)) {
-        let next: Vec<usize> =
-            (0..at.len()).filter(|&p| beside(p, empty) && Some(p) != before).collect();
+        let mut next: Vec<i64> = beside(empty, rows, columns).map(|(_, place)| place).collect();
+        next.retain(|&place| Some(place) != before);
+        next.sort_unstable();
         let to = next[random.index(next.len())];
-        at.swap(empty, to);
+        let place = |place: i64| usize::try_from(place).unwrap_or(0);
+        at.swap(place(empty), place(to));
         (empty, before) = (to, Some(empty));
     }
     at
@@ -250,15 +253,9 @@ fn tiles_problem(name: &str, rows: i64, columns: i64, at: &[i64]) -> String {
             },
         )
         .collect();
-    let mut beside = Vec::new();
-    for p in 0..=tiles {
-        for (to, dr, dc) in [("left", 0, -1), ("right", 0, 1), ("up", -1, 0), ("down", 1, 0)] {
-            let (r, c) = (p / columns + dr, p % columns + dc);
-            if (0..rows).contains(&r) && (0..columns).contains(&c) {
-                beside.push(format!("(beside p{p} p{} {to})", r * columns + c));
-            }
-        }
-    }
+    let neighbours = (0..=tiles).flat_map(|p| {
+        beside(p, rows, columns).map(move |(to, q)| format!("(beside p{p} p{q} {to})"))
+    });
     let goal: Vec<String> = std::iter::once(format!("(empty p{tiles})"))
         .chain((1..=tiles - 2).map(|k| format!("(at t{k} p{})", tiles - k)))
         .collect();
@@ -268,7 +265,7 @@ fn tiles_problem(name: &str, rows: i64, columns: i64, at: &[i64]) -> String {
         names("t", 1),
         names("p", 0),
         facts.join(" "),
-        beside.join(" "),
+        neighbours.collect::<Vec<_>>().join(" "),
         goal.join(" ")
     )
 }
@@ -282,12 +279,12 @@ mod tests {
         let mut random = Random::new(1);
         for _ in 0..50 {
             // One move puts a tile beside the last place there.
-            let at = walk_from_goal(8, 3, 1, &mut random);
+            let at = walk_from_goal(3, 3, 1, &mut random);
             assert!(at[8] != 0 && (at[5] == 0 || at[7] == 0), "{at:?}");
             let away = (2..8).filter(|&p| at[p] != 8 - i64::try_from(p).expect("small")).count();
             assert_eq!(away, 1, "{at:?}");
             // Every tile is somewhere.
-            let mut at = walk_from_goal(3, 2, 20, &mut random);
+            let mut at = walk_from_goal(2, 2, 20, &mut random);
             at.sort_unstable();
             assert_eq!(at, [0, 1, 2, 3]);
         }

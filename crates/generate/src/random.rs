@@ -33,6 +33,13 @@ impl Random {
         let high = i64::try_from(len).unwrap_or(i64::MAX).saturating_sub(1);
         usize::try_from(self.within(0, high)).unwrap_or(0)
     }
+
+    /// Puts items in a random order (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.index(i + 1));
+        }
+    }
 }
 
 #[cfg(test)]

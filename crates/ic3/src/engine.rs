@@ -3,7 +3,7 @@
 use policert_engine_api::{
     Budget, Counts, EngineError, Event, Observer, Question, Trace, UnknownReason, Verdict,
 };
-use policert_model::DomainRule;
+use policert_model::{DomainRule, State};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 
@@ -106,17 +106,17 @@ fn answer(
         SearchSettings { rescheduling: config.rescheduling, open_states: config.depth_first };
     Ok(match ic3(system, settings, search, budget, *observer)? {
         Ic3Outcome::Invariant(boxes) => (Verdict::Safe { vacuous }, Some(boxes)),
-        Ic3Outcome::Path(start, steps) => {
-            let steps: Vec<PolicyStep> = steps.into_iter().map(|(step, _)| step).collect();
-            match steps.iter().find_map(|step| step.undecided.as_ref()) {
-                Some(state) => (Verdict::Unknown(question.undecided_choice(state)), None),
-                None => {
-                    let steps = steps.into_iter().map(|step| step.step).collect();
-                    (Verdict::Unsafe(Trace { start, steps }), None)
-                }
-            }
-        }
+        Ic3Outcome::Path(start, steps) => match trace(start, steps) {
+            Ok(trace) => (Verdict::Unsafe(trace), None),
+            Err(state) => (Verdict::Unknown(question.undecided_choice(&state)), None),
+        },
     })
+}
+
+/// The run along a path; a state in which it is undecided whether the policy goes that way, if there is one.
+fn trace(start: State, steps: Vec<(PolicyStep, State)>) -> Result<Trace, State> {
+    let step = |(PolicyStep { step, undecided }, _)| undecided.map_or(Ok(step), Err);
+    Ok(Trace { start, steps: steps.into_iter().map(step).collect::<Result<_, _>>()? })
 }
 
 /// Most obligations that are looked at for a short path.
@@ -137,14 +137,7 @@ fn verdict_by_short_path(
     let found = short_path(&mut system, extent, search, budget, *observer);
     **queries = system.statistics();
     Ok(match found {
-        Ok(Some(Ic3Outcome::Path(start, steps))) => {
-            let steps: Vec<PolicyStep> = steps.into_iter().map(|(step, _)| step).collect();
-            let is_decided = steps.iter().all(|step| step.undecided.is_none());
-            is_decided.then(|| {
-                let steps = steps.into_iter().map(|step| step.step).collect();
-                Verdict::Unsafe(Trace { start, steps })
-            })
-        }
+        Ok(Some(Ic3Outcome::Path(start, steps))) => trace(start, steps).ok().map(Verdict::Unsafe),
         // Invariants are left to the search that makes them small.
         Ok(Some(Ic3Outcome::Invariant(_)) | None) | Err(EngineError::Undecided(_)) => None,
         Err(error) => return Err(error),

@@ -2,6 +2,7 @@
 
 use policert_numeric::Rational;
 
+use crate::random::next_bits;
 use crate::range::ClosedRange;
 use crate::task::Dynamics;
 
@@ -26,6 +27,14 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
+    /// Returns whether it may change in the middle of a step.
+    pub(crate) fn changes_within_steps(&self) -> bool {
+        match self.changes {
+            Changes::EachStep => false,
+            Changes::AnyTime => true,
+        }
+    }
+
     /// All of its values.
     pub(crate) fn range<R: ClosedRange>(&self) -> R {
         R::between(&self.lower, &self.upper)
@@ -67,12 +76,7 @@ impl Gusts {
                 Self::Middle => 2,
                 Self::Lower => 0,
                 Self::Upper => 4,
-                Self::Random(bits) => {
-                    *bits ^= *bits << 13;
-                    *bits ^= *bits >> 7;
-                    *bits ^= *bits << 17;
-                    [0, 4, 0, 4, 0, 1, 2, 3][(*bits >> 61) as usize]
-                }
+                Self::Random(bits) => [0, 4, 0, 4, 0, 1, 2, 3][(next_bits(bits) >> 61) as usize],
             };
             let part = Rational::new(quarters, 4).unwrap_or_default();
             R::enclosing(&(lower + (upper - lower) * part))

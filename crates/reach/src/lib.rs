@@ -34,6 +34,7 @@ mod observation;
 mod outcome;
 mod policy;
 mod post;
+mod random;
 mod range;
 mod reachable_sets;
 mod region;

@@ -162,7 +162,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             if self.options.record {
                 outcome.recorded.push(current.sides.clone());
             }
-            let goes_on = if step == 0 {
+            let look = if step == 0 {
                 self.look_at_exact(&initial, &mut current, &mut outcome)
             } else {
                 let branches = &self.branches;
@@ -171,8 +171,8 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
                 };
                 look_at(self.task, &mut current, (step, &tighter), &mut outcome)
             };
-            self.leave_out_reached();
-            if !goes_on || outcome.has_ended() || self.is_done(part, step, &outcome) {
+            self.leave_out(&look.absorbed);
+            if !look.goes_on || outcome.has_ended() || self.is_done(part, step, &outcome) {
                 return Ok(outcome);
             }
             if step == self.task.steps {
@@ -302,16 +302,16 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         Ok(None)
     }
 
-    /// Looks at the initial box; whether there is something to go on with.
+    /// Looks at the initial box.
     fn look_at_exact(
         &self,
         initial: &[ExactRange],
         current: &mut Boxes<R>,
         outcome: &mut PartOutcome<R>,
-    ) -> bool {
+    ) -> Look {
         let mut exact = Boxes { sides: initial.to_vec(), reached: Vec::new() };
         let mut exact_outcome = PartOutcome::new();
-        let open = look_at(self.task, &mut exact, (0, &|_, _| None), &mut exact_outcome);
+        let look = look_at(self.task, &mut exact, (0, &|_, _| None), &mut exact_outcome);
         outcome.goal_steps = exact_outcome.goal_steps;
         outcome.absorbed_at = exact_outcome.absorbed_at;
         let found = |found: Option<Obstacle<ExactRange>>| {
@@ -323,7 +323,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         if exact.sides.is_empty() {
             current.sides.clear();
         }
-        open
+        look
     }
 
     /// Replaces the boxes of a step by those of the next one, where the network reads the state, unless
@@ -380,13 +380,10 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         Ok(None)
     }
 
-    /// Leaves out the sets whose boxes [`look_at`] left out, since all that they stand for is in the goal.
-    fn leave_out_reached(&mut self) {
-        let ends = self.task.question.goal == GoalRule::Each && self.task.ends_in_goal();
-        let Some(goal) = self.task.goal.as_ref().filter(|_| ends) else { return };
-        self.branches.retain(|sets| {
-            !goal.contains_set(sets.hull(), &|condition| sets.values(condition.asked()))
-        });
+    /// Leaves out the sets whose boxes were absorbed.
+    fn leave_out(&mut self, absorbed: &[usize]) {
+        let mut position = 0..;
+        self.branches.retain(|_| position.next().is_none_or(|at| !absorbed.contains(&at)));
     }
 
     /// Notes what the boxes of the last step say about the goal.
@@ -425,23 +422,33 @@ fn look_between<R: ClosedRange>(
     obstacle
 }
 
+/// What a look at the boxes of a step comes to.
+struct Look {
+    /// True if there is something to go on with.
+    goes_on: bool,
+    /// The boxes that were left out, by their positions before: all that they stand for is in the goal.
+    absorbed: Vec<usize>,
+}
+
 /// Looks at the boxes of a step: do they meet an unsafe set, are they in the goal? Absorbs or
-/// marks those in the goal; whether there is something to go on with.
+/// marks those in the goal.
 fn look_at<R: ClosedRange>(
     task: &Task,
     current: &mut Boxes<R>,
     (step, tighter): (u32, TighterOfEach<'_>),
     outcome: &mut PartOutcome<R>,
-) -> bool {
+) -> Look {
     let n = task.dimension();
+    let mut look = Look { goes_on: true, absorbed: Vec::new() };
     let meets = |(i, state): &(usize, &[R])| {
         task.avoided_at(step).any(|set| set.meets_set(state, &|condition| tighter(*i, condition)))
     };
     if let Some((_, state)) = current.sides.chunks_exact(n).enumerate().find(meets) {
         outcome.end(task, Obstacle::new(ObstacleKind::MeetsUnsafe, step, state));
-        return false;
+        look.goes_on = false;
+        return look;
     }
-    let Some(goal) = &task.goal else { return true };
+    let Some(goal) = &task.goal else { return look };
     let inside =
         |(i, state): (usize, &[R])| goal.contains_set(state, &|condition| tighter(i, condition));
     match (task.question.goal, task.ends_in_goal()) {
@@ -453,6 +460,7 @@ fn look_at<R: ClosedRange>(
             let mut kept = 0;
             for i in 0..current.sides.len() / n {
                 if inside((i, &current.sides[i * n..(i + 1) * n])) {
+                    look.absorbed.push(i);
                     continue;
                 }
                 for k in 0..n {
@@ -463,7 +471,7 @@ fn look_at<R: ClosedRange>(
             current.sides.truncate(kept * n);
             if kept == 0 {
                 outcome.absorbed_at = Some(step);
-                return false;
+                look.goes_on = false;
             }
         }
         (GoalRule::Each, false) => {
@@ -477,5 +485,5 @@ fn look_at<R: ClosedRange>(
             }
         }
     }
-    true
+    look
 }

@@ -4,7 +4,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 use serde::Serialize;
 
-use crate::disturbance::{Changes, Disturbance};
+use crate::disturbance::Disturbance;
 use crate::error::ReachError;
 use crate::linearised::Linearised;
 use crate::observation::Observation;
@@ -57,8 +57,7 @@ impl StateSets {
         inputs: usize,
     ) -> Result<Self, ReachError> {
         let taylor_models = kind.chosen(dynamics, inputs) == StateSetKind::TaylorModels;
-        let at_any_time = |d: &Disturbance| d.changes == Changes::AnyTime;
-        if !taylor_models && dynamics.disturbances.iter().any(at_any_time) {
+        if !taylor_models && dynamics.disturbances.iter().any(Disturbance::changes_within_steps) {
             return Err(ReachError::Unsupported(
                 "zonotopes where disturbances change at any time; Taylor models (--sets) follow them, \
                  or `changes = \"each-step\"`"

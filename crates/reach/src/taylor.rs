@@ -20,7 +20,7 @@ mod symbols;
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 
-use crate::disturbance::{Changes, Disturbance};
+use crate::disturbance::Disturbance;
 use crate::edge::BoxEdge;
 use crate::error::ReachError;
 use crate::observation::Observation;
@@ -183,9 +183,8 @@ impl TaylorSets {
     pub(crate) fn choices(&mut self, controller: &StateController) -> Option<Vec<usize>> {
         self.symbols.absorb(&mut self.state, self.inputs);
         let degree = self.algebra.order.degree;
-        let mut algebra = self.algebra.clone();
         let seen = match controller.observation() {
-            Some(observation) => &self.models(observation, &mut algebra)?,
+            Some(observation) => &self.models(observation, &mut self.algebra.clone())?,
             None => &self.state,
         };
         self.outputs = network::outputs(controller.network(), seen, degree, &mut self.blame);
@@ -242,7 +241,7 @@ impl TaylorSets {
         // What may change at any time is no number for the whole step.
         let at_any_time = |i: usize| {
             let disturbance = i.checked_sub(known).and_then(|i| self.disturbances.get(i));
-            disturbance.is_some_and(|disturbance| disturbance.changes == Changes::AnyTime)
+            disturbance.is_some_and(Disturbance::changes_within_steps)
         };
         let unused = self.symbols.unused(&self.state);
         for (i, (action, symbol)) in actions.iter_mut().zip(unused).enumerate() {

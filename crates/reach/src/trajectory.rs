@@ -6,6 +6,7 @@ use policert_numeric::{Interval, Rational};
 use crate::disturbance::Gusts;
 use crate::policy::Controls;
 use crate::post::Post;
+use crate::random::next_bits;
 use crate::range::ClosedRange;
 use crate::reachable_sets::Part;
 use crate::region::{LoopRegion, UnsafeSet, exact_point, middle};
@@ -296,10 +297,7 @@ pub fn start_states(task: &Task, part: &Part, more: usize) -> Vec<Vec<Rational>>
 pub fn random_state(part: &Part, random: &mut u64) -> Vec<Rational> {
     part.iter()
         .map(|(lo, hi)| {
-            *random ^= *random << 13;
-            *random ^= *random >> 7;
-            *random ^= *random << 17;
-            let steps = i64::try_from(*random >> 44).unwrap_or(0);
+            let steps = i64::try_from(next_bits(random) >> 44).unwrap_or(0);
             let position = Rational::new(steps, (1 << 20) - 1).unwrap_or_default();
             lo + (hi - lo) * position
         })

@@ -251,8 +251,23 @@ fn scores_in_any_order(network: &Network, inputs: &[i64], random: &mut Random) -
     }
 }
 
+/// A policy about one variable up to `most`, of a network that has these scores in a graph.
+pub(super) fn policy_in_graph(
+    network: Network,
+    graph: Graph,
+    filter: Filter,
+    most: i64,
+) -> Result<Policy, PolicyError> {
+    let single = SinglePrecision { graph, ..SinglePrecision::new(&network)? };
+    let (inputs, domains) = (vec![VarId(0)], IntBox::new(vec![IntInterval::new(0, most)]));
+    let outputs = (0..network.output_width()).map(LabelId::new).collect();
+    let semantics = PolicySemantics { filter, ..semantics(Ties::First) };
+    let meter = &mut Meter::default();
+    Policy::within(network, inputs, outputs, semantics, &domains, Some(single), meter)
+}
+
 /// The outputs that a tie rule lets be chosen by scores.
-fn chosen(scores: &[f32], ties: Ties) -> Vec<usize> {
+pub(super) fn chosen(scores: &[f32], ties: Ties) -> Vec<usize> {
     let best = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let all: Vec<usize> = (0..scores.len()).filter(|&i| scores[i] >= best).collect();
     match ties {
@@ -392,14 +407,8 @@ fn what_may_overflow_excludes_nothing() {
 #[test]
 fn a_softmax_leaves_close_scores_open() {
     let chosen = |c: f64, filter: Filter, most: i64| {
-        let network = lead_of(c);
         let graph = Graph { normalisations: 1, ..Graph::default() };
-        let softmax = SinglePrecision { graph, ..SinglePrecision::new(&network)? };
-        let domains = IntBox::new(vec![IntInterval::new(0, most)]);
-        let (inputs, outputs) = (vec![VarId(0)], vec![LabelId(0), LabelId(1)]);
-        let semantics = PolicySemantics { filter, ..semantics(Ties::First) };
-        let (single, meter) = (Some(softmax), &mut Meter::default());
-        let policy = Policy::within(network, inputs, outputs, semantics, &domains, single, meter)?;
+        let policy = policy_in_graph(lead_of(c), graph, filter, most)?;
         Ok::<Choice, PolicyError>(policy.chooser().choose(&[0], &[true, true]))
     };
     let of = |c: f64| chosen(c, Filter::None, 1000).expect("it fits");

@@ -15,7 +15,7 @@ use super::hidden::Hidden;
 use super::reader::{Entry, Section, Source};
 use super::regions::{region, unsafe_sets};
 use super::{ActionMap, Controller, Dynamics, DynamicsKind, LoopQuestion, Task};
-use crate::disturbance::{Changes, Disturbance};
+use crate::disturbance::Disturbance;
 use crate::error::ReachError;
 use crate::expression::ExpressionGraph;
 use crate::observation::Observation;
@@ -126,8 +126,7 @@ impl<'a, 'i> Reader<'a, 'i> {
         if let Some(section) = &policy {
             section.finish(&[])?;
         }
-        let at_any_time = |d: &Disturbance| d.changes == Changes::AnyTime;
-        if !reads_state && dynamics.disturbances.iter().any(at_any_time) {
+        if !reads_state && dynamics.disturbances.iter().any(Disturbance::changes_within_steps) {
             return Err(ReachError::Unsupported(
                 "disturbances that change at any time where the controller reads cells; those with \
                  `changes = \"each-step\"` are followed"
@@ -236,8 +235,9 @@ impl<'a, 'i> Reader<'a, 'i> {
         };
         section.finish(&["clamp_note"])?;
         let disturbances = hidden.disturbances.clone();
-        let at_any_time = |d: &Disturbance| d.changes == Changes::AnyTime;
-        if kind == DynamicsKind::Difference && disturbances.iter().any(at_any_time) {
+        if kind == DynamicsKind::Difference
+            && disturbances.iter().any(Disturbance::changes_within_steps)
+        {
             let message = "the disturbances of a difference equation change with \"each-step\"";
             return Err(self.root.error(message));
         }

@@ -8,7 +8,7 @@ use policert_testkit::{case_numbers, shared_folder};
 use super::monomial::Monomial;
 use super::*;
 use crate::condition::StateCondition;
-use crate::disturbance::Gusts;
+use crate::disturbance::{Changes, Gusts};
 use crate::expression::{ExpressionGraph, Tape};
 use crate::policy::{Controls, NetworkArithmetic};
 use crate::post::Post;
@@ -199,7 +199,7 @@ fn dynamics(random: &mut Random, dimension: usize) -> (Dynamics, Vec<String>) {
             changes,
         });
     }
-    let at_any_time = disturbances.iter().any(|d| d.changes == Changes::AnyTime);
+    let at_any_time = disturbances.iter().any(Disturbance::changes_within_steps);
     let remembers = dimension > 1 && !at_any_time && random.below(3) == 0;
     let mut texts: Vec<String> = (0..dimension)
         .map(|_| {
@@ -256,7 +256,7 @@ fn check(seed: u64, kind: StateSetKind) -> usize {
         .map(|_| Interval::ball(random.unit(), radius * f64::from(u8::from(random.below(4) > 0))))
         .collect();
     // What may change at any time changes once in the middle of a step.
-    let at_any_time = dynamics.disturbances.iter().any(|d| d.changes == Changes::AnyTime);
+    let at_any_time = dynamics.disturbances.iter().any(Disturbance::changes_within_steps);
     let parts = if at_any_time { 2 } else { 1 };
     let fine = Dynamics {
         substeps: if dynamics.kind == DynamicsKind::Ode { 16 } else { dynamics.substeps },
