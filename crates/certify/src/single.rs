@@ -2,6 +2,7 @@
 //! the exact scores. The policy has code of its own for both.
 
 mod terms;
+mod varying;
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,7 @@ mod tests;
 use policert_numeric::round::{add_up, mul_up};
 use policert_numeric::{Enclosure, Interval, Rational, power_of_two};
 use policert_policy::activation::{Elu, Staircase};
-use policert_policy::{Activation, NodeId, Op, SinglePrecision, Smooth};
+use policert_policy::{Activation, NodeId, Op, SinglePrecision, Smooth, Step, Written};
 
 use crate::interval_scores::evaluate;
 use terms::{Computed, FLUSHED, LIMIT, ROUNDING, rounded, scaled, sum_in_any_order};
@@ -19,8 +20,12 @@ pub(crate) fn plain_scores(single: &SinglePrecision, inputs: &[i64]) -> Vec<Opti
     let features: Vec<f32> = single.features(inputs).iter().map(Rational::to_f32).collect();
     let network = single.network();
     let mut values: Vec<Vec<f32>> = Vec::new();
-    for node in network.nodes() {
-        let value = plain_node(&node.op, &values, &features);
+    for step in network.steps() {
+        let value = match step {
+            None => Vec::new(),
+            Some(Step::Op(op)) => plain_node(op, &values, &features),
+            Some(Step::Written(written)) => plain_written(written, &values),
+        };
         values.push(value);
     }
     values[network.output().index()].iter().map(|&score| Rational::from_f32(score)).collect()
@@ -60,6 +65,25 @@ fn plain_node(op: &Op, values: &[Vec<f32>], features: &[f32]) -> Vec<f32> {
             })
             .collect(),
         Op::Concat { inputs } => inputs.iter().flat_map(|id| of(id).iter().copied()).collect(),
+    }
+}
+
+fn plain_written(written: Written, values: &[Vec<f32>]) -> Vec<f32> {
+    let of = |id: NodeId| values[id.index()].iter().copied();
+    match written {
+        Written::Product { a, b } => of(a).zip(of(b)).map(|(a, b)| a * b).collect(),
+        Written::Quotient { a, b, keeps_zeros } => {
+            let is_kept = |b: f32| keeps_zeros && b.abs() <= 0.0;
+            of(a).zip(of(b)).map(|(a, b)| if is_kept(b) { a } else { a / b }).collect()
+        }
+        Written::Choice { condition, a, b } => {
+            let chosen = |((condition, a), b): ((f32, f32), f32)| match condition {
+                1.0 => a,
+                0.0 => b,
+                _ => f32::NAN,
+            };
+            of(condition).zip(of(a)).zip(of(b)).map(chosen).collect()
+        }
     }
 }
 
@@ -136,8 +160,12 @@ fn errors_of_features(single: &SinglePrecision, features: &[Interval]) -> Option
     let features: Vec<Computed> = features.iter().zip(single.are_integral()).map(input).collect();
     let network = single.network();
     let mut values: Vec<Vec<Computed>> = Vec::new();
-    for node in network.nodes() {
-        let value = node_in_any_order(&node.op, &values, &features)?;
+    for step in network.steps() {
+        let value = match step {
+            None => Vec::new(),
+            Some(Step::Op(op)) => node_in_any_order(op, &values, &features)?,
+            Some(Step::Written(written)) => written_in_any_order(written, &values)?,
+        };
         let is_small = |x: &Computed| x.greatest() < LIMIT;
         if !value.iter().all(is_small) {
             return None;
@@ -211,6 +239,22 @@ fn node_in_any_order(
     }
 }
 
+fn written_in_any_order(written: Written, values: &[Vec<Computed>]) -> Option<Vec<Computed>> {
+    let of = |id: NodeId| values[id.index()].iter();
+    match written {
+        Written::Product { a, b } => {
+            of(a).zip(of(b)).map(|(a, b)| varying::product(a, b)).collect()
+        }
+        Written::Quotient { a, b, keeps_zeros } => {
+            of(a).zip(of(b)).map(|(a, b)| varying::quotient(a, b, keeps_zeros)).collect()
+        }
+        Written::Choice { condition, a, b } => {
+            let triples = of(condition).zip(of(a)).zip(of(b));
+            triples.map(|((condition, a), b)| varying::choice(condition, a, b)).collect()
+        }
+    }
+}
+
 /// The value of a function, which is exactly in `exact`.
 fn function_in_any_order(
     activation: Activation,
@@ -236,8 +280,14 @@ fn function_in_any_order(
             }
             Some(Computed::number(exact, off, unit.filter(|_| off <= 0.0)))
         }
-        // Where it jumps, rounding errors have no bound of this kind.
-        Activation::Staircase(_) => None,
+        Activation::Staircase(staircase) => varying::step(staircase, x, exact),
+        Activation::Smooth(Smooth::Square) => varying::square(x),
+        Activation::Smooth(Smooth::Root(_)) => varying::root(x, exact),
+        Activation::Smooth(Smooth::Logarithm(_)) => varying::logarithm(x, exact),
+        Activation::Smooth(Smooth::Reciprocal(_)) => {
+            let one = Computed::number(Interval::point(1.0), 0.0, Some(0));
+            varying::quotient(&one, x, false)
+        }
         Activation::Smooth(smooth) => {
             let argument = x.greatest();
             let gate = |size: f64| mul_up(size, add_up(argument, FLUSHED));
@@ -258,11 +308,14 @@ fn function_in_any_order(
                 Smooth::TanhGate(_) => (1.75, gate(2.0)),
                 Smooth::HardGate => (1.5, gate(2.0)),
                 Smooth::Mish => (1.125, gate(4.0)),
-                Smooth::Square
-                | Smooth::Exponential
-                | Smooth::Logarithm(_)
-                | Smooth::Root(_)
-                | Smooth::Reciprocal(_) => return None,
+                // e^(x + d) − eˣ is at most d·e^(x + d).
+                Smooth::Exponential => {
+                    let greatest = Interval::point(add_up(x.exact.hi(), x.read())).exp().hi();
+                    (greatest, greatest)
+                }
+                Smooth::Square | Smooth::Logarithm(_) | Smooth::Root(_) | Smooth::Reciprocal(_) => {
+                    return None;
+                }
             };
             let off = add_up(mul_up(slope, x.read()), mul_up(scale, 1.0 / f64::from(1 << 20)));
             Some(Computed::number(exact, off, None))

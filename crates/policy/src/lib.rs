@@ -53,7 +53,8 @@ pub use load::{
 pub use matrix::Matrix;
 pub use meter::Meter;
 pub use network::{
-    Domain, ElementType, Elements, Network, NetworkBuilder, NetworkNode, NodeId, Op, Scaling,
+    Domain, ElementType, Elements, Network, NetworkBuilder, NetworkNode, NodeId, Op, Scaling, Step,
+    Written, WrittenElements,
 };
 pub use network_file::NetworkFile;
 pub use policy::{Policy, Scoring};

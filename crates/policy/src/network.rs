@@ -8,6 +8,7 @@ mod build;
 mod domain;
 pub(crate) mod fold;
 mod ranges;
+mod written;
 
 #[cfg(test)]
 pub(crate) mod generate;
@@ -22,6 +23,7 @@ use crate::matrix::Matrix;
 
 pub use build::NetworkBuilder;
 pub use domain::{Domain, Elements, Scaling};
+pub use written::{Step, Written, WrittenElements};
 
 /// A node of a [`Network`]; nodes only refer to nodes before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,12 +141,14 @@ pub struct Network {
     output: NodeId,
     element_type: ElementType,
     merges_constants: bool,
+    /// What the file has for the values of some nodes, in their order.
+    written: Arc<[(NodeId, Written)]>,
 }
 
 /// Networks are equal if they have the same operations, however their constants were written.
 impl PartialEq for Network {
     fn eq(&self, other: &Self) -> bool {
-        let Self { nodes, output, element_type, merges_constants: _ } = self;
+        let Self { nodes, output, element_type, merges_constants: _, written: _ } = self;
         (nodes, output, element_type) == (&other.nodes, &other.output, &other.element_type)
     }
 }
@@ -197,8 +201,9 @@ impl Network {
         self.element_type
     }
 
-    /// Returns whether a constant of it is made of several that were written, exactly: a library that
-    /// rounds computes with each of them. A bias that follows a product is not merged in this sense.
+    /// Returns whether a constant of it is made of several that were written, exactly, or an operation of a file of
+    /// several nodes: a library that rounds computes in other ways. A bias that follows a product is not merged
+    /// in this sense.
     #[must_use]
     pub fn merges_constants(&self) -> bool {
         self.merges_constants
@@ -314,6 +319,6 @@ impl Network {
             return self.clone();
         }
         let nodes = self.nodes[..=output.0].to_vec();
-        fold::pruned(nodes, output, self.element_type, self.merges_constants)
+        fold::pruned(nodes, output, self.element_type, self.merges_constants, &self.written)
     }
 }

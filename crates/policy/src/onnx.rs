@@ -53,6 +53,7 @@ use proto::{ModelProto, OperatorsProto};
 
 pub use graph::GraphInput;
 pub use operators::supported_operators;
+pub(crate) use operators::{CLASSICAL, RUNTIME};
 pub use output::Head;
 pub use writer::write_onnx;
 

@@ -16,23 +16,23 @@ mod element;
 mod evaluation;
 mod graph;
 mod lead;
+mod products;
 mod trees;
 
 #[cfg(test)]
 mod merging_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 
-use crate::activation::Activation;
 use crate::error::PolicyError;
 use crate::evaluate::ErrorBound;
 use crate::exact::ExactEvaluator;
 use crate::meter::Meter;
 use crate::network::{Network, Op};
 use crate::trees::Precision;
-use bound::{Feature, own_error};
+use bound::Feature;
 use graph::Graph;
 
 pub use bound::SingleErrors;
@@ -254,10 +254,6 @@ pub(crate) fn unsupported(message: &str) -> PolicyError {
     PolicyError::unsupported("", format!("numbers f32 is not supported here: {message}"))
 }
 
-/// The functions of one number whose rounding errors are known.
-const KNOWN_FUNCTIONS: &str = "Relu, LeakyRelu, PRelu, Clip, Abs, Tanh, Sigmoid, HardSigmoid, Elu, Selu, Celu, \
-                               Softplus, Swish (SiLU), Gelu, HardSwish and Mish are supported";
-
 /// Refuses a network whose evaluations in single precision are not known.
 fn refuse(network: &Network) -> Result<(), PolicyError> {
     if network.merges_constants() {
@@ -266,36 +262,14 @@ fn refuse(network: &Network) -> Result<(), PolicyError> {
              rounds after each of them; read the network from its file, or leave them out",
         ));
     }
-    if network.ends_squashed() {
-        return Err(unsupported(
-            "the outputs pass through a function such as tanh or the sigmoid, after which scores that \
-             differ can be equal; export what is before it",
-        ));
-    }
-    for node in network.nodes() {
-        match &node.op {
-            Op::Pointwise { activation: activation @ Activation::Staircase(_), .. } => {
-                let (name, _) = activation.operator();
-                return Err(unsupported(&format!(
-                    "{name} makes a whole step of a rounding error before it; {KNOWN_FUNCTIONS}"
-                )));
-            }
-            Op::Pointwise { activation: activation @ Activation::Smooth(smooth), .. }
-                if own_error(*smooth, 1.0, 1.0).is_none() =>
-            {
-                let (name, _) = activation.operator();
-                return Err(unsupported(&format!(
-                    "the rounding errors of {name} are not known; {KNOWN_FUNCTIONS}"
-                )));
-            }
-            Op::Input
-            | Op::Affine { .. }
-            | Op::Scale { .. }
-            | Op::Pointwise { .. }
-            | Op::Add { .. }
-            | Op::Concat { .. }
-            | Op::Max { .. } => {}
-        }
+    if let Op::Pointwise { activation, .. } = &network.node(network.output()).op
+        && network.ends_squashed()
+    {
+        let (name, _) = activation.operator();
+        return Err(unsupported(&format!(
+            "the outputs pass through {name} at the end, after which scores that differ can be equal; export what \
+             is before it"
+        )));
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(super) const LIMIT: f64 = f32::MAX as f64 / 4.0;
 /// The unit of 0.
 const ANY_UNIT: i32 = 4000;
 /// Smaller units may be flushed.
-const LEAST_UNIT: i32 = -120;
+pub(super) const LEAST_UNIT: i32 = -120;
 
 /// A number that some evaluation computes.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,8 @@ struct Terms {
     magnitude: f64,
     /// The greatest number of roundings of a product.
     roundings: u32,
+    /// That of the sums that are operands.
+    longest: u32,
     unit: Option<i32>,
     /// The greatest product of constants.
     factor: f64,
@@ -85,6 +87,28 @@ impl Computed {
             add_up(self.off, FLUSHED)
         }
     }
+
+    /// The unit of a number that every evaluation computes as it is.
+    pub(super) fn whole(&self) -> Option<i32> {
+        self.unit.filter(|&unit| unit >= LEAST_UNIT && self.off <= 0.0)
+    }
+
+    /// The sum of the magnitudes of the terms of the sum that it is.
+    pub(super) fn spread(&self) -> f64 {
+        let terms = self.terms.map_or(0.0, |terms| add_up(terms.magnitude, terms.off));
+        terms.max(self.constants().magnitude).max(self.greatest())
+    }
+
+    /// As [`spread`](Self::spread), of what its terms are on the way, too.
+    pub(super) fn passed(&self) -> f64 {
+        let terms = self.terms.map_or(0.0, |terms| terms.passed);
+        terms.max(self.constants().passed).max(self.spread())
+    }
+
+    /// The most terms that a sum has on the way to it.
+    pub(super) fn longest(&self) -> u32 {
+        self.terms.map_or(0, |terms| terms.longest.max(terms.roundings))
+    }
 }
 
 /// A constant in single precision, how far it may be from the one that is written, and its unit.
@@ -111,6 +135,7 @@ fn terms(terms: &[(f64, Computed)], summand: f64) -> Terms {
     let mut unit = Some(least);
     let mut count = u32::from(near.abs() > 0.0 || off > 0.0);
     let (mut factor, mut passed, mut merged) = (1.0f64, near.abs(), None);
+    let mut longest = 0;
     for (weight, x) in terms.iter().filter(|(weight, _)| weight.abs() > 0.0) {
         let (near, weight_off, weight_unit) = rounded(*weight);
         let constants = x.constants();
@@ -133,10 +158,11 @@ fn terms(terms: &[(f64, Computed)], summand: f64) -> Terms {
         };
         unit = unit.zip(x.unit.map(product)).map(|(a, b)| a.min(b));
         count += 1;
+        longest = longest.max(x.longest());
     }
     // A product with merged constants is rounded as these are, and a merged summand in a sum of its own.
     let roundings = merged.map_or(count, |merged| 2 * count + merged + 4);
-    Terms { exact, off, magnitude, roundings, unit, factor, passed }
+    Terms { exact, off, magnitude, roundings, longest, unit, factor, passed }
 }
 
 impl Terms {
@@ -209,6 +235,7 @@ pub(super) fn scaled(x: &Computed, mul: f64, div: f64, add: f64) -> Option<Compu
         off,
         magnitude: add_up(mul_up(ratio, of.magnitude), add_size),
         roundings: of.roundings + more,
+        longest: of.longest,
         unit: of.unit.filter(|_| is_sign).map(|unit| unit.min(add_unit)),
         factor: mul_up(ratio, of.factor).max(of.factor),
         passed,

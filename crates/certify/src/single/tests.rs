@@ -8,6 +8,8 @@ use policert_testkit::{Random, case_numbers};
 
 use super::*;
 
+mod varying;
+
 /// A number between -2 and 2 in single precision.
 fn number(random: &mut Random) -> f32 {
     let thousandths = i16::try_from(random.below(4001)).expect("small") - 2000;

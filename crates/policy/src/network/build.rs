@@ -1,9 +1,11 @@
 //! Building networks node by node, with all checks.
 
+use std::collections::BTreeMap;
+
 use policert_numeric::Interval;
 
 use super::fold::{self, Merges};
-use super::{Domain, ElementType, Network, NetworkNode, NodeId, Op, Scaling};
+use super::{Domain, ElementType, Network, NetworkNode, NodeId, Op, Scaling, Written};
 use crate::activation::{Activation, Smooth};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
@@ -18,6 +20,8 @@ pub struct NetworkBuilder {
     pub(super) ranges: Vec<Vec<Interval>>,
     /// True if max(a, b) becomes ReLU(a − b) + b.
     composes_maxima: bool,
+    /// What a file has for the values of nodes.
+    pub(super) written: BTreeMap<NodeId, Written>,
 }
 
 type Built = Result<NodeId, PolicyError>;
@@ -32,7 +36,7 @@ impl NetworkBuilder {
             return Err(PolicyError::invalid("", "the network has no inputs"));
         }
         let nodes = vec![NetworkNode { op: Op::Input, width: input_width }];
-        Ok(Self { nodes, ranges: Vec::new(), composes_maxima: false })
+        Ok(Self { nodes, ranges: Vec::new(), composes_maxima: false, written: BTreeMap::new() })
     }
 
     /// As [`NetworkBuilder::new`], for inputs in these ranges.
@@ -208,12 +212,14 @@ impl NetworkBuilder {
     /// weights where that is exact.
     #[must_use]
     pub fn finish(self, output: NodeId, element_type: ElementType) -> Network {
-        fold::folded(self.nodes, output, element_type, Merges::All)
+        fold::folded(self.nodes, output, element_type, Merges::All, &self.written)
     }
 
-    /// As [`finish`](Self::finish), with no constants merged but those of a product and the bias after it.
-    pub(crate) fn finish_as_written(self, output: NodeId, element_type: ElementType) -> Network {
-        fold::folded(self.nodes, output, element_type, Merges::Biases)
+    /// As [`finish`](Self::finish), with no constants merged but those of a product and the bias after it: the network
+    /// keeps which operations nodes [stand for](Self::stands_for).
+    #[must_use]
+    pub fn finish_as_written(self, output: NodeId, element_type: ElementType) -> Network {
+        fold::folded(self.nodes, output, element_type, Merges::Biases, &self.written)
     }
 
     #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Dropping what is not needed and merging element-wise scaling into weights, where exact.
 
+use std::collections::BTreeMap;
+
 use policert_numeric::Rational;
 
-use super::{ElementType, Network, NetworkNode, NodeId, Op};
+use super::{ElementType, Network, NetworkNode, NodeId, Op, Written};
 use crate::matrix::Matrix;
 
 /// Which constants are merged, where that is exact.
@@ -20,13 +22,15 @@ pub(super) fn folded(
     output: NodeId,
     element_type: ElementType,
     merges: Merges,
+    written: &BTreeMap<NodeId, Written>,
 ) -> Network {
     let mut uses = vec![0usize; nodes.len()];
     uses[output.0] += 1;
     for input in nodes.iter().flat_map(|node| node.op.inputs()) {
         uses[input.0] += 1;
     }
-    let mut merges_constants = false;
+    // Nodes whose constants are merged no longer compute what the file has.
+    let mut merges_constants = merges == Merges::All && !written.is_empty();
     // Each merge moves the work of `inner` into `outer` and leaves `inner` unused.
     for outer in 0..nodes.len() {
         while let &[inner] = nodes[outer].op.inputs() {
@@ -40,7 +44,10 @@ pub(super) fn folded(
             nodes[outer].op = merged;
         }
     }
-    pruned(nodes, output, element_type, merges_constants)
+    let kept = |_: &(&NodeId, &Written)| merges == Merges::Biases;
+    let written: Vec<(NodeId, Written)> =
+        written.iter().filter(kept).map(|(&node, &of)| (node, of)).collect();
+    pruned(nodes, output, element_type, merges_constants, &written)
 }
 
 /// The network of the nodes that the output needs, and of the input.
@@ -49,6 +56,7 @@ pub(super) fn pruned(
     output: NodeId,
     element_type: ElementType,
     merges_constants: bool,
+    written: &[(NodeId, Written)],
 ) -> Network {
     let mut needed = vec![false; nodes.len()];
     needed[0] = true;
@@ -56,19 +64,32 @@ pub(super) fn pruned(
     for (i, node) in nodes.iter().enumerate().rev() {
         if needed[i] {
             node.op.inputs().iter().for_each(|input| needed[input.0] = true);
+            let of = written.binary_search_by_key(&NodeId(i), |(node, _)| *node);
+            let inputs = of.map_or(Vec::new(), |place| written[place].1.inputs());
+            inputs.iter().for_each(|input| needed[input.0] = true);
         }
     }
     let mut renumbered = Vec::with_capacity(nodes.len());
     let mut kept: Vec<NetworkNode> = Vec::with_capacity(nodes.len());
-    for (mut node, needed) in nodes.into_iter().zip(needed) {
+    for (mut node, &needed) in nodes.into_iter().zip(&needed) {
         renumbered.push(NodeId(kept.len()));
         if needed {
             node.op.inputs_mut().iter_mut().for_each(|input| *input = renumbered[input.0]);
             kept.push(node);
         }
     }
+    let is_needed = |node: NodeId| needed.get(node.0) == Some(&true);
     let output = renumbered[output.0];
-    Network { nodes: kept.into(), output, element_type, merges_constants }
+    let written = written.iter().filter(|(node, _)| is_needed(*node));
+    let written =
+        written.map(|(node, of)| (renumbered[node.0], of.renumbered(|id| renumbered[id.0])));
+    Network {
+        written: written.collect(),
+        nodes: kept.into(),
+        output,
+        element_type,
+        merges_constants,
+    }
 }
 
 /// The operation of `outer` with the one before it merged in, if that one has no other use and

@@ -158,11 +158,12 @@ proptest! {
             network.output,
             network.element_type,
             fold::Merges::All,
+            &std::collections::BTreeMap::new(),
         );
         let mut plain = network.nodes.to_vec();
         let op = Op::Pointwise { input: network.output, activation: Activation::RELU };
         plain.push(NetworkNode { op, width: 1 });
-        let pruned = fold::pruned(plain, network.output, network.element_type, false);
+        let pruned = fold::pruned(plain, network.output, network.element_type, false, &[]);
         let expected = reference_scores(&network, &inputs);
         prop_assert_eq!(reference_scores(&folded, &inputs), expected.clone());
         prop_assert_eq!(reference_scores(&pruned, &inputs), expected);
@@ -183,7 +184,7 @@ proptest! {
         let x = b.scale(b.input(), floats(&mul), floats(&div), floats(&add)).expect("finite");
         let x = b.affine(x, matrix(2, 2, &floats(&weights)), floats(&add)).expect("finite");
         let x = b.scale(x, floats(&add), floats(&div), floats(&mul)).expect("finite");
-        let plain = fold::pruned(b.nodes_for_tests(), x, ElementType::F64, false);
+        let plain = fold::pruned(b.nodes_for_tests(), x, ElementType::F64, false, &[]);
         let folded = b.finish(x, ElementType::F64);
         let expected: Vec<Rational> = reference_scores(&plain, &inputs);
         prop_assert_eq!(reference_scores(&folded, &inputs), expected);

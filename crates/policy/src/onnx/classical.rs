@@ -12,6 +12,7 @@ use super::value::{Decision, Drawing, Flow, Origin, Ranked, UnreadValue, Value};
 use crate::activation::Activation;
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
+use crate::network::Written;
 use crate::trees::{Classes, Kind, LABEL_ENCODER, Number, lookup};
 
 type Result<T> = std::result::Result<T, PolicyError>;
@@ -199,9 +200,11 @@ pub(super) fn normalizer(import: &mut Import<'_, '_>, call: &Call) -> Result<Val
         Some(other) => return Err(invalid(format!("`norm` is {other}"))),
     };
     // Of integers, norms that are not 0 are at least 1.
-    let inverse = import.positive_reciprocal(norm, 1.0)?;
-    let inverse = import.selection(inverse, &vec![0; width])?;
+    let norms = import.selection(norm, &vec![0; width])?;
+    let inverse = import.positive_reciprocal(norms, 1.0)?;
     let node = import.product(flow.node, inverse)?;
+    let written = Written::Quotient { a: flow.node, b: norms, keeps_zeros: true };
+    import.builder.stands_for(node, written);
     Ok(Value::computed(node, flow.shape, flow.element))
 }
 

@@ -14,7 +14,7 @@ use super::tensor::{Data, Element, Tensor, broadcast_indices, count};
 use super::value::{Flow, Origin, Value};
 use crate::activation::{Activation, Staircase};
 use crate::error::PolicyError;
-use crate::network::NodeId;
+use crate::network::{NodeId, Written};
 
 type Result<T> = std::result::Result<T, PolicyError>;
 
@@ -286,7 +286,11 @@ pub(super) fn choose(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> 
     if !matches!(condition.origin, Origin::Truth) {
         return Err(unsupported("its condition is no comparison"));
     }
-    let (Value::Constant(a), Value::Constant(b)) = (a, b) else {
+    let constants = match (a, b) {
+        (Value::Constant(a), Value::Constant(b)) if !import.as_written => Some((a, b)),
+        _ => None,
+    };
+    let Some((a, b)) = constants else {
         let element = [a, b].into_iter().find_map(|value| match value {
             Value::Flow(flow) => Some(flow.element),
             Value::Constant(_) | Value::Ranked(_) | Value::Decision(_) | Value::Unread(_) => None,
@@ -297,6 +301,8 @@ pub(super) fn choose(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> 
         let difference = import.builder.add(vec![a, opposite])?;
         let product = import.product(condition.node, difference)?;
         let node = import.builder.add(vec![b, product])?;
+        let condition = condition.node;
+        import.builder.stands_for(node, Written::Choice { condition, a, b });
         return Ok(Value::computed(node, shape, element.unwrap_or(Element::F32)));
     };
     let element = a.element();

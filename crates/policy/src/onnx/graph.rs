@@ -65,6 +65,7 @@ pub(super) fn import(
             Ranges::Given(ranges) => NetworkBuilder::within(ranges)?,
         },
         assumes_ranges: matches!(reading.ranges, Ranges::Later).then_some(false),
+        as_written: reading.as_written,
         meter,
         version,
         stored,
@@ -150,6 +151,8 @@ pub(super) struct Import<'a, 'm> {
     /// Remarks for the user on how the graph was read.
     pub(super) remarks: Vec<String>,
     has_doubles: bool,
+    /// True if the network is to say what the file has, where it computes that in another way.
+    pub(super) as_written: bool,
     /// Whether a range was assumed that is not known, where that is allowed.
     pub(super) assumes_ranges: Option<bool>,
 }

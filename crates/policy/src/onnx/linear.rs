@@ -281,6 +281,12 @@ impl Import<'_, '_> {
             }
             (Value::Constant(a), b) => {
                 let mut flow = b.into_numbers()?;
+                if operator == "Div" && self.as_written {
+                    let (a, b) =
+                        (self.node_of(Value::Constant(a), &shape)?, self.broadcast(flow, &shape)?);
+                    let node = self.quotient(a, b.node)?;
+                    return Ok(Value::computed(node, shape, b.element));
+                }
                 if operator == "Div" {
                     flow.node = self.reciprocal(flow.node)?;
                     flow.origin = Origin::Computed;

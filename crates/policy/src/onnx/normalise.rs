@@ -166,7 +166,16 @@ fn normalised(
     let groups = width / size.max(1);
     let members =
         || (0..groups).flat_map(|group| (0..size).map(move |i| (group, group * size + i)));
-    let centred = if is_centred {
+    let places: Vec<usize> = members().map(|(group, _)| group).collect();
+    let centred = if is_centred && import.as_written {
+        // In the order of operations of the specification.
+        let entries = members().map(|(group, element)| (group, element, 1.0));
+        let sums = import.sparse_affine(x, entries, vec![0.0; groups])?;
+        let means = import.divided(sums, size)?;
+        let means = import.selection(means, &places)?;
+        let opposite = import.times(means, -1.0)?;
+        import.builder.add(vec![x, opposite])?
+    } else if is_centred {
         // n · x less the sum of the group, and that divided by n.
         let count = u32::try_from(size).map_err(|_| PolicyError::unsupported("", "too large"))?;
         let entries = members().flat_map(|(group, row)| {
@@ -187,11 +196,17 @@ fn normalised(
     let all = |value: f64| vec![value; groups];
     let shifted = import.builder.scale(means, all(1.0), all(1.0), all(epsilon))?;
     let root = import.root(shifted)?;
-    let inverse = import.reciprocal(root)?;
-    let places: Vec<usize> = members().map(|(group, _)| group).collect();
-    let inverse = import.selection(inverse, &places)?;
-    let product = import.product(centred, inverse)?;
+    let product = if import.as_written {
+        let roots = import.selection(root, &places)?;
+        import.quotient(centred, roots)?
+    } else {
+        let inverse = import.reciprocal(root)?;
+        let inverse = import.selection(inverse, &places)?;
+        import.product(centred, inverse)?
+    };
     #[expect(clippy::cast_precision_loss, reason = "rounded up afterwards")]
     let most = (size as f64).sqrt().next_up().next_up();
-    import.builder.activation(product, Activation::clip(Some(-most), Some(most)))
+    let node = import.builder.activation(product, Activation::clip(Some(-most), Some(most)))?;
+    import.builder.same_in_file(node, product);
+    Ok(node)
 }

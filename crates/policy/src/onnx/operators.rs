@@ -164,7 +164,7 @@ const OPERATORS: [Operator; 83] = [
 ];
 
 /// The domain of ONNX Runtime, which has operators of later standard sets too.
-const RUNTIME: &str = "com.microsoft";
+pub(crate) const RUNTIME: &str = "com.microsoft";
 
 /// The operators of that domain.
 const RUNTIME_OPERATORS: [Operator; 10] = [
@@ -181,7 +181,7 @@ const RUNTIME_OPERATORS: [Operator; 10] = [
 ];
 
 /// The domain of traditional machine learning.
-const CLASSICAL: &str = "ai.onnx.ml";
+pub(crate) const CLASSICAL: &str = "ai.onnx.ml";
 
 /// The operators of that domain, but tree ensembles.
 const CLASSICAL_OPERATORS: [Operator; 13] = [
@@ -266,7 +266,8 @@ fn way_around(operator: &str) -> Option<&'static str> {
     match operator {
         "LSTM" | "GRU" | "RNN" => Some(
             "the policy remembers real numbers from one step to the next, which no state of a model has; \
-             train a policy without memory, for instance on the last observations together",
+             supported are policies without memory: train one on the last observations together (frame \
+             stacking), which variables of the model keep and the interface lists",
         ),
         "Mod" | "BitShift" | "ThresholdedRelu" => Some(
             "it jumps between functions that are not constant; where it is applied to the observation, let \

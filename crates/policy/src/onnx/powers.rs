@@ -10,7 +10,7 @@ use super::tensor::Tensor;
 use super::value::{Flow, Value};
 use crate::activation::{Activation, LEAST_ARGUMENT, Logarithm, Reciprocal, Root, Smooth};
 use crate::error::PolicyError;
-use crate::network::NodeId;
+use crate::network::{NodeId, Written};
 
 type Result<T> = std::result::Result<T, PolicyError>;
 
@@ -35,7 +35,17 @@ impl Import<'_, '_> {
         let (sum, difference) = (self.square(sum)?, self.square(difference)?);
         let opposite = self.times(difference, -1.0)?;
         let four = self.builder.add(vec![sum, opposite])?;
-        self.divided(four, 4)
+        let product = self.divided(four, 4)?;
+        self.builder.stands_for(product, Written::Product { a, b });
+        Ok(product)
+    }
+
+    /// a / b for each of their elements.
+    pub(super) fn quotient(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
+        let inverse = self.reciprocal(b)?;
+        let quotient = self.product(a, inverse)?;
+        self.builder.stands_for(quotient, Written::Quotient { a, b, keeps_zeros: false });
+        Ok(quotient)
     }
 
     /// Bounds of all elements of a vector, whatever the inputs are.
@@ -131,6 +141,10 @@ pub(super) fn arithmetic(
 ) -> Result<NodeId> {
     if operator == "Mul" && a.node == b.node && a.shape == b.shape {
         return import.square(a.node);
+    }
+    if operator == "Div" && import.as_written {
+        let (a, b) = (import.broadcast(a, shape)?, import.broadcast(b, shape)?);
+        return import.quotient(a.node, b.node);
     }
     // One over the values before they are repeated.
     let b = match operator {

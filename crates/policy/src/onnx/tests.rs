@@ -9,6 +9,7 @@ mod policies;
 mod powers;
 mod quantised;
 mod quantised_layers;
+mod single_precision;
 mod written;
 
 use std::cmp::Ordering;

@@ -14,6 +14,8 @@
 //! | tanh, sigmoid, elu | 2⁻²⁰, of the value where that is greater than 1: libraries compute them in different ways |
 //! | softplus | twice that |
 //! | x times a sigmoid, an erf, a tanh, x/6 + ½ | 2⁻¹⁹ of x; Mish 2⁻¹⁸ of x |
+//! | eˣ | 2⁻²⁰ of the value |
+//! | products, quotients, squares, roots, logarithms, steps, choices | [`products`](super::products) |
 //!
 //! Terms with weight 0 are exactly 0 and do not count. Magnitudes are those of computed values. Where one
 //! might overflow, nothing is known.
@@ -25,7 +27,7 @@ use super::SinglePrecision;
 use super::element::{Element, Sum, UNDERFLOW, UNIT_ROUNDOFF, constant};
 use crate::activation::{Activation, Elu, Smooth};
 use crate::grain::{finer, grain_of, is_zero};
-use crate::network::Elements;
+use crate::network::{Elements, WrittenElements};
 
 /// The distance of a library's tanh from the true one, for values of at most 1.
 const FUNCTION_ERROR: f64 = 1.0 / (1 << 20) as f64;
@@ -62,7 +64,7 @@ impl SingleErrors {
         let Some(input) = input.filter(|input| input.len() == network.input_width()) else {
             return Ok(unknown);
         };
-        match network.fold(&mut Analysis { poll }, input) {
+        match network.fold_as_written(&mut Analysis { poll }, input) {
             Ok(mut values) => {
                 let scores = values.swap_remove(network.output().index());
                 let greatest = scores.iter().map(Element::magnitude).fold(0.0, f64::max);
@@ -99,7 +101,7 @@ impl SingleErrors {
             )
         } else {
             format!(
-                "some evaluation in {precision} may overflow: nothing is known of the order of scores \
+                "some evaluation in {precision} may overflow, or divide by 0: nothing is known of the order of scores \
                  where that is not excluded"
             )
         }
@@ -212,8 +214,13 @@ impl<E> Elements for Analysis<'_, E> {
                 let grain = grain.filter(|_| is_zero(error));
                 Element::operand(value, error, grain)
             }
-            // A rounding error before a jump is a whole step behind it.
-            Activation::Staircase(_) => return Err(End::Unknown),
+            Activation::Staircase(staircase) => x.step(staircase).ok_or(End::Unknown)?,
+            Activation::Smooth(Smooth::Square) => x.squared().ok_or(End::Unknown)?,
+            Activation::Smooth(Smooth::Root(_)) => x.root(value).ok_or(End::Unknown)?,
+            Activation::Smooth(Smooth::Reciprocal(_)) => x.inverse().ok_or(End::Unknown)?,
+            Activation::Smooth(Smooth::Logarithm(_)) => {
+                x.logarithm(value, FUNCTION_ERROR).ok_or(End::Unknown)?
+            }
             Activation::Smooth(smooth) => {
                 let arguments = x.value + Interval::ball(0.0, x.error_as_operand());
                 let steepness = smooth.curve().steepness(arguments.lo(), arguments.hi());
@@ -242,12 +249,27 @@ impl<E> Elements for Analysis<'_, E> {
     }
 }
 
+impl<E> WrittenElements for Analysis<'_, E> {
+    fn product(&mut self, a: &Element, b: &Element) -> Result<Element, End<E>> {
+        (self.poll)().map_err(End::Stopped)?;
+        a.times(b).ok_or(End::Unknown)
+    }
+
+    fn quotient(&mut self, a: &Element, b: &Element, zeros: bool) -> Result<Element, End<E>> {
+        a.divided_by(b, zeros).ok_or(End::Unknown)
+    }
+
+    fn choice(&mut self, condition: &Element, a: &Element, b: &Element) -> Result<Element, End<E>> {
+        condition.chooses(a, b).ok_or(End::Unknown)
+    }
+}
+
 /// The distance of a library's value of a function from the true one, for arguments and values of at most these
-/// magnitudes; `None` for a function whose rounding errors are not known, or have no bound of this kind.
+/// magnitudes; `None` for a function that is bounded in another way, or has no bound.
 ///
 /// A gate is a number between 0 and 1, with the error of a tanh or a sigmoid, times the argument. In the gate, rounded
 /// arguments are off by their size times few u, and that times its slope is at most as much again.
-pub(super) fn own_error(smooth: Smooth, argument: f64, value: f64) -> Option<f64> {
+fn own_error(smooth: Smooth, argument: f64, value: f64) -> Option<f64> {
     let off = |size: f64| Some(mul_up(FUNCTION_ERROR, size));
     match smooth {
         Smooth::Tanh | Smooth::Sigmoid => off(value.max(1.0)),
@@ -259,10 +281,7 @@ pub(super) fn own_error(smooth: Smooth, argument: f64, value: f64) -> Option<f64
             off(add_up(2.0 * argument, UNDERFLOW))
         }
         Smooth::Mish => off(add_up(4.0 * argument, UNDERFLOW)),
-        Smooth::Square
-        | Smooth::Exponential
-        | Smooth::Logarithm(_)
-        | Smooth::Root(_)
-        | Smooth::Reciprocal(_) => None,
+        Smooth::Exponential => off(value),
+        Smooth::Square | Smooth::Logarithm(_) | Smooth::Root(_) | Smooth::Reciprocal(_) => None,
     }
 }

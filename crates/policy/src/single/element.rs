@@ -20,7 +20,7 @@ const GRAINS: i32 = 24;
 /// Multiples of smaller grains might underflow.
 const SMALLEST_GRAIN: i32 = -120;
 /// The greatest magnitude of computed values: sums of such do not overflow.
-const GREATEST: f64 = f32::MAX as f64 / 4.0;
+pub(super) const GREATEST: f64 = f32::MAX as f64 / 4.0;
 /// Factors and divisors are 0 or have a magnitude of at most this, and of at least its inverse.
 const GREATEST_FACTOR: f64 = (1 << 30) as f64;
 /// The greatest number of roundings that an element meets where a factor, a divisor and a summand are applied: in
@@ -56,15 +56,20 @@ struct Stretched {
 }
 
 /// γₙ, rounded up.
-fn gamma(n: usize) -> f64 {
+pub(super) fn gamma(n: usize) -> f64 {
     let Ok(n) = u32::try_from(n) else { return f64::INFINITY };
     let nu = f64::from(n) * UNIT_ROUNDOFF;
     if nu < 0.5 { div_up(nu, 1.0 - nu) } else { f64::INFINITY }
 }
 
 /// What so many operations lose below the normal numbers, and how much of that later ones make of it.
-fn underflow(operations: usize) -> f64 {
+pub(super) fn underflow(operations: usize) -> f64 {
     u32::try_from(operations).map_or(f64::INFINITY, |n| (8.0 * f64::from(n) + 16.0) * UNDERFLOW)
+}
+
+/// Returns whether sums of such multiples of a grain, of at most this magnitude, are exact.
+pub(super) fn countable(magnitude: f64, grain: Option<i32>) -> bool {
+    is_countable(magnitude, grain, GRAINS, SMALLEST_GRAIN)
 }
 
 /// The nearest number in single precision, and the distance of what is computed with from the constant.
@@ -86,7 +91,7 @@ impl Element {
     /// A number that is rounded to single precision, after a rounding in double precision perhaps.
     pub(super) fn rounded(value: Interval, grain: Option<i32>) -> Self {
         let exact = Self::operand(value, 0.0, grain);
-        if is_countable(exact.magnitude(), grain, GRAINS, SMALLEST_GRAIN) {
+        if countable(exact.magnitude(), grain) {
             return exact;
         }
         let rounding = add_up(mul_up(gamma(2), exact.magnitude()), UNDERFLOW);
@@ -109,8 +114,25 @@ impl Element {
         if self.is_exact() { 0.0 } else { add_up(self.error, UNDERFLOW) }
     }
 
-    fn is_exact(&self) -> bool {
+    pub(super) fn is_exact(&self) -> bool {
         is_zero(self.error) && self.grain.is_some_and(|grain| grain >= SMALLEST_GRAIN)
+    }
+
+    /// A bound of the sum of the magnitudes of the terms that it is the sum of.
+    pub(super) fn terms(&self) -> f64 {
+        let summed = self.sum.map_or(0.0, |sum| add_up(sum.magnitude, sum.inherited));
+        summed.max(self.stretched().magnitude).max(self.magnitude())
+    }
+
+    /// A bound of the magnitudes of its terms and of what they are on the way, without the factors after them too.
+    pub(super) fn on_the_way(&self) -> f64 {
+        let summed = self.sum.map_or(0.0, |sum| sum.operands);
+        summed.max(self.stretched().operands).max(self.terms())
+    }
+
+    /// The greatest number of terms of a sum that it is a sum of.
+    pub(super) fn length(&self) -> usize {
+        self.sum.map_or(0, |sum| sum.terms.max(sum.length))
     }
 
     /// What it is made of, for products that factors before them are merged into.
@@ -197,6 +219,8 @@ pub(super) struct Sum {
     magnitude: f64,
     /// The number of roundings of a sum of so many products, but for 2.
     terms: usize,
+    /// That of the sums that are added up.
+    length: usize,
     grain: Option<i32>,
     /// The greatest number of roundings of a product before; none if no operand was stretched.
     before: Option<usize>,
@@ -215,6 +239,7 @@ impl Sum {
             inherited: error,
             magnitude: nearest.abs(),
             terms,
+            length: 0,
             grain: grain_of(nearest),
             before: None,
             factor: 1.0,
@@ -247,6 +272,7 @@ impl Sum {
         self.factor = self.factor.max(mul_up(nearest.abs(), factor));
         self.operands = add_up(self.operands, operands);
         self.terms += 1;
+        self.length = self.length.max(x.length());
     }
 
     /// The sum with a factor and a summand merged into it, or not.
@@ -279,6 +305,7 @@ impl Sum {
             inherited,
             magnitude: add_up(scaled, nearest.abs()),
             terms: self.terms + factor.roundings(),
+            length: self.length,
             grain,
             before: self.before,
             factor: factor_so_far,
@@ -290,7 +317,7 @@ impl Sum {
     pub(super) fn computed(self) -> Option<Element> {
         let Self { value, inherited, magnitude, terms, grain, before, factor, .. } = self;
         let sum = Some(self);
-        if is_zero(inherited) && is_countable(magnitude, grain, GRAINS, SMALLEST_GRAIN) {
+        if is_zero(inherited) && countable(magnitude, grain) {
             return Element { sum, ..Element::operand(value, 0.0, grain) }.bounded();
         }
         if magnitude.is_nan() || magnitude >= GREATEST || factor >= GREATEST {

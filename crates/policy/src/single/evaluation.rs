@@ -2,7 +2,7 @@
 //!
 //! Features, weights and biases are rounded to the nearest number, ties to even. A sum begins with 0 and
 //! adds its products from left to right, each rounded before it is added; the bias comes last. A function
-//! such as tanh is the nearest number to its value.
+//! such as tanh is the nearest number to its value. Products and quotients are rounded to the nearest number.
 
 use std::convert::Infallible;
 
@@ -10,7 +10,7 @@ use policert_numeric::Enclosure;
 use policert_numeric::round::{add_up, sub_down};
 
 use crate::activation::{Activation, Smooth};
-use crate::network::{Elements, Network};
+use crate::network::{Elements, Network, WrittenElements};
 
 /// The scores of a network for these features.
 ///
@@ -18,7 +18,7 @@ use crate::network::{Elements, Network};
 /// If there are fewer features than the network has.
 pub(super) fn plain_scores(network: &Network, features: &[f32]) -> Vec<f32> {
     let input = features[..network.input_width()].to_vec();
-    match network.fold(&mut Plain, input) {
+    match network.fold_as_written(&mut Plain, input) {
         Ok(mut values) => values.swap_remove(network.output().index()),
         Err(never) => match never {},
     }
@@ -62,6 +62,26 @@ impl Elements for Plain {
         // No number is not less than any.
         let greater = |a: f32, &b: &f32| if a < b || b.is_nan() { b } else { a };
         Ok(terms[1..].iter().fold(terms[0], greater))
+    }
+}
+
+impl WrittenElements for Plain {
+    fn product(&mut self, a: &f32, b: &f32) -> Result<f32, Infallible> {
+        Ok(a * b)
+    }
+
+    fn quotient(&mut self, a: &f32, b: &f32, keeps_zeros: bool) -> Result<f32, Infallible> {
+        Ok(if keeps_zeros && *b == 0.0 { *a } else { a / b })
+    }
+
+    fn choice(&mut self, condition: &f32, a: &f32, b: &f32) -> Result<f32, Infallible> {
+        Ok(if *condition >= 1.0 {
+            *a
+        } else if *condition <= 0.0 {
+            *b
+        } else {
+            f32::NAN
+        })
     }
 }
 

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::unsupported;
 use crate::error::PolicyError;
-use crate::onnx::decode;
 use crate::onnx::proto::{GraphProto, NodeProto, ValueInfoProto, data_type};
+use crate::onnx::{CLASSICAL as TRADITIONAL, RUNTIME, decode};
 
 /// Operators that only move numbers.
 const MOVING: &[&str] = &[
@@ -21,14 +21,17 @@ const MOVING: &[&str] = &[
     "Cast",
     "Concat",
     "Constant",
+    "ConstantOfShape",
     "Dropout",
     "Expand",
     "Flatten",
     "Gather",
     "Identity",
     "Pad",
+    "Range",
     "Reshape",
     "Shape",
+    "Size",
     "Slice",
     "Split",
     "Squeeze",
@@ -36,11 +39,14 @@ const MOVING: &[&str] = &[
     "Transpose",
     "Unsqueeze",
 ];
-/// Operators that choose among numbers, compare integers, or change signs.
+/// Operators that choose among numbers, compare them, are constant but for jumps, or change signs.
 const EXACT: &[&str] = &[
     "Abs",
     "ArgMax",
+    "Ceil",
+    "DequantizeLinear",
     "Equal",
+    "Floor",
     "GlobalMaxPool",
     "Greater",
     "GreaterOrEqual",
@@ -52,11 +58,15 @@ const EXACT: &[&str] = &[
     "Neg",
     "Not",
     "OneHot",
+    "QuantizeLinear",
     "ReduceMax",
     "ReduceMin",
+    "Round",
+    "Sign",
+    "TopK",
+    "Where",
 ];
-/// Operators that round as the analysis says. Which products of two numbers that vary are known, and which
-/// powers, the network shows.
+/// Operators that round as the analysis says.
 const ROUNDED: &[&str] = &[
     "Add",
     "AveragePool",
@@ -70,33 +80,57 @@ const ROUNDED: &[&str] = &[
     "Gelu",
     "Gemm",
     "GlobalAveragePool",
+    "GroupNormalization",
     "HardSigmoid",
     "HardSwish",
+    "InstanceNormalization",
+    "LayerNormalization",
     "LeakyRelu",
+    "Log",
     "MatMul",
     "Mish",
     "Mul",
     "PRelu",
     "Pow",
+    "RMSNormalization",
+    "Reciprocal",
     "ReduceL1",
+    "ReduceL2",
     "ReduceMean",
     "ReduceSum",
+    "ReduceSumSquare",
     "Relu",
     "Scaler",
     "Selu",
     "Sigmoid",
     "Softplus",
+    "Sqrt",
     "Sub",
     "Sum",
     "Swish",
     "Tanh",
 ];
 /// Operators that compare integers.
-const COMPARING: &[&str] = &["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"];
+const COMPARING: &[&str] =
+    &["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot", "OneHotEncoder"];
 /// The number that may be subtracted from all scores.
 const LOGARITHM_OF_SUM: &str = "ReduceLogSumExp";
 /// Operators of the domain of traditional machine learning.
-const CLASSICAL: &[&str] = &["ArrayFeatureExtractor", "Scaler"];
+const CLASSICAL: &[&str] = &[
+    "ArrayFeatureExtractor",
+    "Binarizer",
+    "FeatureVectorizer",
+    "Imputer",
+    "LinearClassifier",
+    "LinearRegressor",
+    "Normalizer",
+    "OneHotEncoder",
+    "Scaler",
+];
+/// Operators that ONNX Runtime has in a set of its own, too.
+const OF_THE_RUNTIME: &[&str] = &["DequantizeLinear", "QuantizeLinear"];
+/// Operators that choose among all scores.
+const DECIDING: &[&str] = &["ArgMax", "TopK"];
 
 /// What a graph says of evaluations in single precision that its network does not.
 #[derive(Clone, Copy, Default, Debug)]
@@ -148,7 +182,7 @@ pub(crate) fn known_graph(
             walk.varying.extend(node.output.iter().map(String::as_str));
         }
         if node.output.iter().any(|output| needed.contains(output.as_str())) {
-            walk.node(node)?;
+            walk.node(node, &needed)?;
         }
     }
     match walk.decisions {
@@ -185,7 +219,7 @@ struct Walk<'g> {
 }
 
 impl<'g> Walk<'g> {
-    fn node(&mut self, node: &'g NodeProto) -> Result<(), PolicyError> {
+    fn node(&mut self, node: &'g NodeProto, needed: &BTreeSet<&str>) -> Result<(), PolicyError> {
         let operator = node.op_type.as_str();
         let inputs: Vec<&str> = node.input.iter().map(String::as_str).collect();
         let outputs = || node.output.iter().map(String::as_str);
@@ -212,7 +246,7 @@ impl<'g> Walk<'g> {
             )));
         }
         if let Some(ending) = before {
-            if operator != "ArgMax" && !MOVING.contains(&operator) {
+            if !DECIDING.contains(&operator) && !MOVING.contains(&operator) {
                 let after =
                     if ending.are_probabilities { "a softmax" } else { "a function of all scores" };
                 return Err(unsupported(&format!(
@@ -226,8 +260,40 @@ impl<'g> Walk<'g> {
         }
         self.integer(node, &inputs)?;
         self.found.reads_integers |= COMPARING.contains(&operator);
-        self.decisions += usize::from(operator == "ArgMax");
+        if operator == "LinearClassifier" {
+            self.classify(node, needed)?;
+        }
+        self.decisions += usize::from(DECIDING.contains(&operator));
         Ok(())
+    }
+
+    /// Notes what a linear classifier does with its scores: its label is that of the greatest one.
+    fn classify(
+        &mut self,
+        node: &'g NodeProto,
+        needed: &BTreeSet<&str>,
+    ) -> Result<(), PolicyError> {
+        let mut outputs = node.output.iter().map(String::as_str);
+        let is_needed = |name: Option<&&str>| name.is_some_and(|&name| needed.contains(name));
+        let (label, scores) = (outputs.next(), outputs.next());
+        self.decisions += usize::from(is_needed(label.as_ref()));
+        let Some(scores) = scores.filter(|scores| is_needed(Some(scores))) else { return Ok(()) };
+        let transform = node.attribute.iter().find(|one| one.name == "post_transform");
+        let transform = transform.and_then(|one| one.s.as_deref()).unwrap_or(b"NONE");
+        match transform {
+            b"NONE" => Ok(()),
+            b"SOFTMAX" => {
+                self.found.normalisations = self.found.normalisations.max(1);
+                let ending = Ending { functions: 1, are_probabilities: true };
+                self.endings.insert(scores, ending);
+                Ok(())
+            }
+            _ => Err(unsupported(&format!(
+                "LinearClassifier with post_transform {}, which can make scores equal that differ; name its label \
+                 with `scores` in the interface",
+                String::from_utf8_lossy(transform)
+            ))),
+        }
     }
 
     /// Returns whether a node makes a mask of a mask.
@@ -275,7 +341,9 @@ impl<'g> Walk<'g> {
     fn integer(&mut self, node: &'g NodeProto, inputs: &[&str]) -> Result<(), PolicyError> {
         let operator = node.op_type.as_str();
         let reads = inputs.iter().any(|input| self.integers.contains(input));
-        if reads && ROUNDED.contains(&operator) {
+        // Those of traditional machine learning convert integers themselves.
+        let is_classical = node.domain == TRADITIONAL;
+        if reads && ROUNDED.contains(&operator) && !is_classical {
             return Err(unsupported(&format!(
                 "{operator} of integers; export the graph such that they become numbers in single \
                  precision first"
@@ -289,6 +357,7 @@ impl<'g> Walk<'g> {
             ("Gather" | "ArrayFeatureExtractor", _) => {
                 inputs.first().is_some_and(|input| self.integers.contains(input))
             }
+            ("ConstantOfShape" | "Shape" | "Size", _) => false,
             _ => reads && MOVING.contains(&operator),
         };
         let varies = inputs.iter().any(|input| self.varying.contains(input));
@@ -325,16 +394,16 @@ impl Walk<'_> {
     /// Refuses a node whose evaluation is not known.
     fn refuse(&self, node: &NodeProto, is_standard: bool) -> Result<(), PolicyError> {
         let operator = node.op_type.as_str();
-        let is_classical = node.domain == "ai.onnx.ml";
-        let is_known = match CLASSICAL.contains(&operator) {
-            true => is_classical,
-            false => is_standard && [MOVING, EXACT, ROUNDED].iter().any(|l| l.contains(&operator)),
+        let is_known = match node.domain.as_str() {
+            TRADITIONAL => CLASSICAL.contains(&operator),
+            RUNTIME => OF_THE_RUNTIME.contains(&operator),
+            _ => is_standard && [MOVING, EXACT, ROUNDED].iter().any(|l| l.contains(&operator)),
         };
         if !is_known {
             return Err(unsupported(&format!("operator {operator}: {}", way_around(operator))));
         }
         let varies = node.output.iter().any(|output| self.varying.contains(output.as_str()));
-        if !varies && ROUNDED.contains(&operator) {
+        if !varies && ROUNDED.contains(&operator) && is_standard {
             return Err(unsupported(&format!(
                 "{operator} of constants, which a library rounds; export the graph with constants folded"
             )));
@@ -343,7 +412,13 @@ impl Walk<'_> {
             if let (Some(tensor), true) = (&attribute.t, operator == "Constant") {
                 refuse_type(tensor.data_type)?;
             }
-            if let (Some(to), true) = (attribute.i, operator == "Cast" && attribute.name == "to") {
+            let names_type = match attribute.name.as_str() {
+                "to" => operator == "Cast",
+                // The type in which a normalisation is computed.
+                "stash_type" => true,
+                _ => false,
+            };
+            if let (Some(to), true) = (attribute.i, names_type) {
                 refuse_type(i32::try_from(to).unwrap_or_default())?;
             }
         }
@@ -354,31 +429,22 @@ impl Walk<'_> {
 /// The reason for which an operator is refused, and the way around it.
 fn way_around(operator: &str) -> &'static str {
     match operator {
-        "Exp" | "TopK" => {
+        "Exp" => {
             "it can make scores equal that differ; export the scores before it, or name their output with \
              `scores` in the interface"
         }
-        "LayerNormalization"
-        | "RMSNormalization"
-        | "GroupNormalization"
-        | "InstanceNormalization"
-        | "Sqrt"
-        | "Reciprocal"
-        | "Log" => {
-            "it divides by a number that varies, which has no bound of its rounding errors of the usual kind; \
-             train with BatchNormalization, or without a normalisation of hidden layers"
+        "LabelEncoder" => "it replaces numbers by others; let the interface compute them",
+        "SVMClassifier" | "SVMRegressor" => {
+            "libraries compute it from its support vectors, not from the sums that they make together; train a \
+             linear model"
         }
-        "Where" => {
-            "a choice by a condition is known where the condition says which labels are applicable; write it with \
-             Clip, Max or Min"
-        }
-        "QuantizeLinear" | "DequantizeLinear" | "Floor" | "Ceil" | "Round" | "Sign" => {
-            "it makes a whole step of a rounding error before it; export the network as it was before it was \
-             quantised"
+        name if name.starts_with("QLinear") || name == "QGemm" || name.ends_with("Integer") => {
+            "libraries compute it with integers of their own; quantise in the format with QuantizeLinear and \
+             DequantizeLinear (quant_format=QuantFormat.QDQ)"
         }
         _ => {
             "libraries compute it in more ways than the order of a sum; supported are layers of Gemm, Conv or \
-             MatMul and Add, pools, BatchNormalization and activation functions"
+             MatMul and Add, pools, normalisations, arithmetic, comparisons and activation functions"
         }
     }
 }

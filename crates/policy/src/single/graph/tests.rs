@@ -59,6 +59,12 @@ fn layers_and_their_activations_are_known() {
     assert_eq!(refusal(graph(&decision, &["e"]), "e"), "");
     let convolution = ["Conv x w -> a", "Relu a -> b", "Flatten b -> c", "Gemm c w -> d"];
     assert_eq!(refusal(graph(&convolution, &["d"]), "d"), "");
+    for operator in ["LayerNormalization", "GroupNormalization", "Floor", "Sqrt", "TopK"] {
+        let node = format!("{operator} x w -> d");
+        assert_eq!(refusal(graph(&[&node], &["d"]), "d"), "");
+    }
+    let compared = ["Greater x w -> b", "Where b x w -> a"];
+    assert_eq!(refusal(graph(&compared, &["a"]), "a"), "");
     let chosen = ["Gemm x w -> a", "LogSoftmax a -> b", "Squeeze b -> c", "ArgMax c -> d"];
     assert_eq!(refusal(graph(&chosen, &["d"]), "d"), "");
 }
@@ -66,13 +72,12 @@ fn layers_and_their_activations_are_known() {
 #[test]
 fn operators_that_are_computed_in_other_ways_are_refused() {
     for (nodes, words) in [
-        (&["LayerNormalization x w -> a"][..], "BatchNormalization"),
+        (&["LSTM x w -> a"][..], "operator LSTM"),
         (&["Gemm x w -> b", "Softmax b -> c", "Add c w -> a"], "Add after a softmax"),
         (&["Gemm x w -> b", "Softmax b -> c", "Softmax c -> a"], "Softmax after a softmax"),
         (&["Gemm x w -> b", "ReduceLogSumExp b -> c", "Add b c -> a"], "subtracted"),
         (&["Gemm x w -> b", "ReduceLogSumExp x -> c", "Sub b c -> a"], "subtracted"),
         (&["Gemm x w -> b", "LogSoftmax b -> c", "Relu c -> a"], "Relu after"),
-        (&["Greater x w -> b", "Where b x w -> a"], "condition"),
         (&["Exp x -> a"], "equal"),
         (&["Add w w -> c", "Gemm x c -> a"], "Add of constants"),
         (&["Gemm x w -> b", "ArgMax b -> c", "ArgMax b -> d", "Concat c d -> a"], "choices"),
@@ -80,6 +85,23 @@ fn operators_that_are_computed_in_other_ways_are_refused() {
         let message = refusal(graph(nodes, &["a"]), "a");
         assert!(message.contains(words), "{nodes:?}: {message}");
     }
+    let classified = |transform: &str, output: &str| {
+        let mut graph = graph(&["LinearClassifier x -> a b"], &[output]);
+        graph.node[0].output = vec!["a".to_owned(), "b".to_owned()];
+        graph.node[0].domain = TRADITIONAL.to_owned();
+        graph.node[0].attribute.push(AttributeProto {
+            name: "post_transform".to_owned(),
+            s: Some(transform.as_bytes().to_vec()),
+            kind: attribute_kind::STRING,
+            ..AttributeProto::default()
+        });
+        known(graph, output)
+    };
+    assert_eq!(classified("LOGISTIC", "a").expect("a label").normalisations, 0);
+    assert_eq!(classified("NONE", "b").expect("scores").normalisations, 0);
+    assert_eq!(classified("SOFTMAX", "b").expect("probabilities").normalisations, 1);
+    let message = classified("LOGISTIC", "b").expect_err("equal scores").to_string();
+    assert!(message.contains("LOGISTIC"), "{message}");
     let mut foreign = graph(&["Relu x -> a"], &["a"]);
     foreign.node[0].domain = "com.microsoft".to_owned();
     assert!(refusal(foreign, "a").contains("Relu"));
@@ -108,7 +130,9 @@ fn other_precisions_and_factors_are_refused() {
         read.input[0] = named("x", element);
         let mut cast = graph(&["Cast x -> b", "Gemm b w -> a"], &["a"]);
         cast.node[0].attribute.push(attribute("to", None, Some(i64::from(element))));
-        for graph in [stored, read, cast] {
+        let mut inside = graph(&["LayerNormalization x w -> a"], &["a"]);
+        inside.node[0].attribute.push(attribute("stash_type", None, Some(i64::from(element))));
+        for graph in [stored, read, cast, inside] {
             assert!(refusal(graph, "a").contains(&data_type::name(element)));
         }
     }
