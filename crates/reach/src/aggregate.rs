@@ -20,10 +20,9 @@
 //! - D5: with many boxes, candidates come from an order by one variable instead of a matrix of all
 //!   pairs.
 
+use policert_control_loop::ClosedRange;
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
-
-use crate::range::ClosedRange;
 
 /// Says which relations make boxes adjacent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -5,20 +5,19 @@ mod rounds;
 
 use std::time::Duration;
 
+use policert_control_loop::{
+    ClosedRange, Controller, DynamicsKind, ExactRange, ExpressionGraph, ReachError, Task,
+};
 use policert_engine_api::{Budget, Observer, StopReason};
 use policert_numeric::{Interval, Rational};
 
 use crate::aggregate::Relations;
-use crate::error::ReachError;
-use crate::expression::ExpressionGraph;
 use crate::journal::ReachJournal;
 use crate::outcome::ObstacleKind;
 use crate::policy::{Controls, NetworkArithmetic};
 use crate::post::Post;
-use crate::range::{ClosedRange, ExactRange};
 use crate::reachable_sets::{ReachOptions, ReachableSets};
 use crate::state_sets::StateSetKind;
-use crate::task::{Controller, DynamicsKind, Task};
 use crate::trajectory::ViolationKind;
 
 /// Says how to answer.

@@ -5,8 +5,7 @@
 //! known corners), else by the natural extension, the mean-value form and bisection to a wanted
 //! tightness, all in outward-rounded or exact arithmetic.
 
-use crate::expression::{ExpressionGraph, ExpressionId, Tape};
-use crate::range::ClosedRange;
+use policert_control_loop::{ClosedRange, ExpressionGraph, ExpressionId, Tape};
 
 /// A component is bisected until its bounds are at most this part of their width too wide, …
 const TIGHTNESS: f64 = 0.01;

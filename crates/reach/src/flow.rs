@@ -7,13 +7,12 @@
 //! slopes keep what x and f(x) have in common. p is 3; where f has kinks (abs, min, max) it is 2,
 //! for which absolute continuity of f along solutions suffices.
 
+use policert_control_loop::{
+    ClosedRange, Dynamics, DynamicsKind, ExpressionGraph, ExpressionId, ReachError, Tape,
+};
 use policert_numeric::Rational;
 
 use crate::component::Component;
-use crate::error::ReachError;
-use crate::expression::{ExpressionGraph, ExpressionId, Tape};
-use crate::range::ClosedRange;
-use crate::task::{Dynamics, DynamicsKind};
 
 /// Attempts at a box that Picard's operator maps into itself.
 const ATTEMPTS: u32 = 24;

@@ -9,13 +9,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use policert_control_loop::{ClosedRange, ReachError};
 use policert_numeric::{Interval, Rational};
 use policert_outcome::text_digest;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ReachError;
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
-use crate::range::ClosedRange;
 use crate::reachable_sets::Part;
 
 /// The journal of one run.

@@ -21,26 +21,15 @@
 mod aggregate;
 mod analysis;
 mod component;
-mod condition;
-mod disturbance;
-mod edge;
-mod error;
-mod expression;
 mod flow;
-mod grid;
 mod journal;
 mod linearised;
-mod observation;
 mod outcome;
 mod policy;
 mod post;
-mod random;
-mod range;
 mod reachable_sets;
-mod region;
 mod segment;
 mod state_sets;
-mod task;
 mod taylor;
 mod trajectory;
 mod zonotope;
@@ -51,28 +40,20 @@ pub use analysis::{
     ReportedTrajectory, StateBox, StateRange, UnknownCause, analyse,
 };
 pub use component::Component;
-pub use condition::StateCondition;
-pub use disturbance::{Changes, Disturbance, Gusts};
-pub use edge::BoxEdge;
-pub use error::ReachError;
-pub use expression::{
-    ExpressionError, ExpressionFunction, ExpressionGraph, ExpressionId, ExpressionNode, Tape,
-};
-pub use grid::{Axis, Cell, Grid};
 pub use journal::ReachJournal;
-pub use observation::Observation;
 pub use outcome::{Obstacle, ObstacleKind, PartOutcome};
+pub use policert_control_loop::{
+    ActionMap, AfterGoal, Axis, Border, BoxEdge, Cell, Changes, ClosedRange, Controller,
+    Disturbance, Dynamics, DynamicsKind, ExactRange, ExpressionError, ExpressionFunction,
+    ExpressionGraph, ExpressionId, ExpressionNode, GoalRule, Grid, Gusts, InitialRange,
+    LoopQuestion, LoopRegion, Observation, ReachError, RegionSide, StateCondition, Tape, Task,
+    UnsafeSet, UnsafeSide,
+};
 pub use policy::{
     Actions, Controls, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,
 };
 pub use post::Post;
-pub use range::{ClosedRange, ExactRange};
 pub use reachable_sets::{Boxes, Part, ReachOptions, ReachableSets};
-pub use region::{Border, LoopRegion, RegionSide, UnsafeSet, UnsafeSide};
 pub use segment::segment;
 pub use state_sets::StateSetKind;
-pub use task::{
-    ActionMap, AfterGoal, Controller, Dynamics, DynamicsKind, GoalRule, InitialRange, LoopQuestion,
-    Task,
-};
 pub use trajectory::{Simulator, Trajectory, Violation, ViolationKind, random_state, start_states};

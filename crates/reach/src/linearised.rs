@@ -9,17 +9,14 @@
 //! Of differential equations, Taylor's polynomial of a part of the step is such a loop; the rest over
 //! an enclosure of all solutions is added to it (`flow.rs`).
 
+use policert_control_loop::{
+    ClosedRange, Disturbance, Dynamics, DynamicsKind, Observation, ReachError, Tape,
+};
 use policert_numeric::Interval;
 
-use crate::disturbance::Disturbance;
-use crate::error::ReachError;
-use crate::expression::Tape;
 use crate::flow::{Flow, polynomials};
-use crate::observation::Observation;
 use crate::policy::{Form, StateController};
 use crate::post::Update;
-use crate::range::ClosedRange;
-use crate::task::{Dynamics, DynamicsKind};
 use crate::zonotope::{LinearMap, Zonotope};
 
 /// A zonotope has at most this many generators for each variable.

@@ -1,9 +1,8 @@
 //! What came out of one part of the initial box.
 
-use serde::{Deserialize, Serialize};
+use policert_control_loop::{ClosedRange, Task};
 
-use crate::range::ClosedRange;
-use crate::task::Task;
+use serde::{Deserialize, Serialize};
 
 /// Says what stands against a verdict *safe*.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

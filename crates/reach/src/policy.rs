@@ -8,18 +8,14 @@ mod state;
 
 use std::path::Path;
 
+use policert_control_loop::{
+    ActionMap, Cell, ClosedRange, Controller, Disturbance, Grid, ReachError, Task,
+};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 use policert_policy::{Evaluator, Meter, Network, PolicyError, read_network_within};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-
-use crate::disturbance::Disturbance;
-use crate::edge::BoxEdge;
-use crate::error::ReachError;
-use crate::grid::{Cell, Grid};
-use crate::range::ClosedRange;
-use crate::task::{ActionMap, Controller, Task};
 
 pub use controls::Controls;
 use formula::CellFormula;
@@ -296,7 +292,7 @@ impl CellNetwork {
         let bounds: Vec<Interval> = ends()
             .chain(ends())
             .map(|(first, last)| {
-                Interval::point(nearest_f32(first)).hull(Interval::point(nearest_f32(last)))
+                Interval::point(first.nearest_f32()).hull(Interval::point(last.nearest_f32()))
             })
             .collect();
         let never_overflows = possible_outputs(&network, &bounds, arithmetic.evaluation).is_some();
@@ -315,8 +311,8 @@ impl CellNetwork {
         let width = self.network.input_width();
         let mut bounds = Vec::with_capacity(cells.len() * width);
         for cell in cells {
-            bounds.extend(grid.edges_of(cell).map(|(lower, _)| nearest_f32(lower)));
-            bounds.extend(grid.edges_of(cell).map(|(_, upper)| nearest_f32(upper)));
+            bounds.extend(grid.edges_of(cell).map(|(lower, _)| lower.nearest_f32()));
+            bounds.extend(grid.edges_of(cell).map(|(_, upper)| upper.nearest_f32()));
         }
         let evaluation = self.arithmetic.evaluation;
         let possible = |row: &[f64]| {
@@ -346,21 +342,4 @@ impl CellNetwork {
         })
         .collect()
     }
-}
-
-/// The nearest single-precision number of an edge, as a double; at a tie the one with an even
-/// mantissa.
-fn nearest_f32(edge: &BoxEdge) -> f64 {
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
-    let (low, high) = (edge.floor() as f32, edge.ceil() as f32);
-    // Rounding keeps the order, so equal ones are that of the number between.
-    if low.to_bits() == high.to_bits() {
-        return f64::from(low);
-    }
-    let distance = |candidate: f32| {
-        Rational::from_f32(candidate).map(|candidate| (candidate - edge.exact()).abs())
-    };
-    let (Some(below), Some(above)) = (distance(low), distance(high)) else { return f64::from(low) };
-    let even_is_low = low.to_bits() & 1 == 0;
-    f64::from(if below < above || (below == above && even_is_low) { low } else { high })
 }

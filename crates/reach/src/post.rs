@@ -1,12 +1,9 @@
 //! `post`: the image of a box under one action (BBReach, Section 4.2).
 
+use policert_control_loop::{BoxEdge, ClosedRange, Dynamics, DynamicsKind, ReachError, Tape};
+
 use crate::component::Component;
-use crate::edge::BoxEdge;
-use crate::error::ReachError;
-use crate::expression::Tape;
 use crate::flow::Flow;
-use crate::range::ClosedRange;
-use crate::task::{Dynamics, DynamicsKind};
 
 /// Computes images; has its own work space, so each thread needs its own.
 #[derive(Clone, Debug)]

@@ -16,18 +16,17 @@
 //!   unsafe set still counts.
 //! - D3: X₀ stays exact, so that a start on a cell's edge is in one cell only.
 
+use policert_control_loop::{
+    ClosedRange, ExactRange, GoalRule, ReachError, StateCondition, Task, TighterOfEach,
+};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use crate::aggregate::{Adjacency, Aggregation, Relations, aggregate};
-use crate::condition::{StateCondition, TighterOfEach};
-use crate::error::ReachError;
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
 use crate::policy::Controls;
 use crate::post::Post;
-use crate::range::{ClosedRange, ExactRange};
 use crate::state_sets::{StateSetKind, StateSets};
-use crate::task::{GoalRule, Task};
 
 /// A part of the initial box, with exact bounds.
 pub type Part = Vec<(Rational, Rational)>;

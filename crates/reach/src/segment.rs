@@ -9,8 +9,7 @@
 //! Deviations: D1: boxes are closed and cells half-open, so a box that touches the lower edge of a
 //! cell visits it, with a part of width 0; the published code compares rounded sums of edges.
 
-use crate::grid::{Cell, Grid};
-use crate::range::ClosedRange;
+use policert_control_loop::{Cell, ClosedRange, Grid};
 
 /// Calls `visit` with each cell that a box meets, and the box's part in it (outwards rounded); the
 /// last variable changes fastest. Whether the box is inside the grid; otherwise no cell is visited.

@@ -1,15 +1,12 @@
 //! Reachable sets of one part where the network reads the state, in one of two kinds.
 
+use policert_control_loop::{Disturbance, Dynamics, DynamicsKind, Observation, ReachError};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 use serde::Serialize;
 
-use crate::disturbance::Disturbance;
-use crate::error::ReachError;
 use crate::linearised::Linearised;
-use crate::observation::Observation;
 use crate::policy::StateController;
-use crate::task::{Dynamics, DynamicsKind};
 use crate::taylor::TaylorSets;
 
 /// Says what sets of states are made of where the network reads the state.

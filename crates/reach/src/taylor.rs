@@ -17,16 +17,13 @@ mod network;
 mod series;
 mod symbols;
 
+use policert_control_loop::{
+    ActionMap, BoxEdge, ClosedRange, Disturbance, Dynamics, DynamicsKind, Observation, ReachError,
+};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 
-use crate::disturbance::Disturbance;
-use crate::edge::BoxEdge;
-use crate::error::ReachError;
-use crate::observation::Observation;
 use crate::policy::{StateController, greatest};
-use crate::range::ClosedRange;
-use crate::task::{ActionMap, Dynamics, DynamicsKind};
 use algebra::{Algebra, Order};
 use evaluation::Program;
 use flow::{Stretch, TaylorFlow};

@@ -1,16 +1,14 @@
 //! Concrete trajectories, followed with rigorous arithmetic so that what they show is certain.
 
+use policert_control_loop::{
+    ClosedRange, GoalRule, Gusts, LoopRegion, Task, UnsafeSet, exact_point, middle, next_bits,
+};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 
-use crate::disturbance::Gusts;
 use crate::policy::Controls;
 use crate::post::Post;
-use crate::random::next_bits;
-use crate::range::ClosedRange;
 use crate::reachable_sets::Part;
-use crate::region::{LoopRegion, UnsafeSet, exact_point, middle};
-use crate::task::{GoalRule, Task};
 
 /// A trajectory from one exact state; later states are ranges as narrow as rounding allows.
 #[derive(Clone, Debug)]

@@ -3,14 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use policert_control_loop::{Cell, ClosedRange, Task};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
-use crate::grid::Cell;
 use crate::outcome::PartOutcome;
-use crate::range::ClosedRange;
 use crate::reachable_sets::{Part, ReachableSets};
-use crate::task::Task;
 
 /// A part with the number of halvings that led to it.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use policert_control_loop::{ClosedRange, ExactRange, GoalRule, Gusts, ReachError, Task, middle};
 use policert_engine_api::{Budget, Event, Observer, StopReason};
 use policert_numeric::Rational;
 
@@ -11,16 +12,11 @@ use super::{
     Counterexample, LoopAnalysis, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
     ReportedTrajectory, StateBox, UnknownCause, described, has_exact_points,
 };
-use crate::disturbance::Gusts;
-use crate::error::ReachError;
 use crate::journal::ReachJournal;
 use crate::outcome::PartOutcome;
 use crate::policy::Controls;
 use crate::post::Post;
-use crate::range::{ClosedRange, ExactRange};
 use crate::reachable_sets::{Part, ReachableSets};
-use crate::region::middle;
-use crate::task::{GoalRule, Task};
 use crate::trajectory::{Simulator, Trajectory, Violation, random_state, start_states};
 
 /// Trajectories that are tried before anything else.

@@ -1,13 +1,13 @@
 //! Images contain the images of points, and are as tight as they should be. `SLOW_TESTS=1` takes
 //! many more points.
 
+use policert_control_loop::ExactRange;
 use policert_numeric::{Interval, Rational};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::*;
-use crate::expression::tests::some_expression;
-use crate::range::ExactRange;
+use policert_testkit::some_expression;
 
 fn names(name: &str, graph: &mut ExpressionGraph) -> Option<ExpressionId> {
     let position = ["x", "y"].iter().position(|known| *known == name)?;

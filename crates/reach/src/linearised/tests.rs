@@ -1,16 +1,14 @@
 //! Exact trajectories stay in the boxes, and the boxes stay small.
 
+use policert_control_loop::{
+    ActionMap, BoxEdge, DynamicsKind, ExactRange, ExpressionGraph, StateCondition,
+};
 use policert_numeric::Rational;
 use policert_policy::{ElementType, Matrix, NetworkBuilder};
 use proptest::prelude::*;
 
 use super::*;
-use crate::condition::StateCondition;
-use crate::edge::BoxEdge;
-use crate::expression::ExpressionGraph;
 use crate::post::Post;
-use crate::range::ExactRange;
-use crate::task::{ActionMap, DynamicsKind};
 
 /// u = w₀·x + w₁·y + b.
 fn controller(weights: [f64; 2], bias: f64) -> StateController {

@@ -1,16 +1,13 @@
 //! What chooses the actions of boxes: by cells, or from the state itself.
 
+use policert_control_loop::{
+    Cell, ClosedRange, Controller, Disturbance, Grid, Observation, ReachError, Task,
+};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 
 use super::{Actions, NetworkArithmetic, StateController, network_within};
-use crate::disturbance::Disturbance;
-use crate::error::ReachError;
-use crate::grid::{Cell, Grid};
-use crate::observation::Observation;
-use crate::range::ClosedRange;
 use crate::segment::segment;
-use crate::task::{Controller, Task};
 
 /// The controller of a task, with what it computed so far.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Formulas over the bounds of a cell.
 
-use crate::expression::{ExpressionGraph, ExpressionId, Tape};
-use crate::grid::{Cell, Grid};
-use crate::range::{ClosedRange, ExactRange};
+use policert_control_loop::{
+    Cell, ClosedRange, ExactRange, ExpressionGraph, ExpressionId, Grid, Tape,
+};
 
 /// Formulas that give the action in a cell.
 #[derive(Clone, Debug)]

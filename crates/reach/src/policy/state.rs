@@ -11,14 +11,11 @@
 use std::cmp::Ordering;
 use std::convert::Infallible;
 
+use policert_control_loop::{ActionMap, ClosedRange, Observation};
 use policert_numeric::round::{add_up, dot_error, mul_up};
 use policert_numeric::{Interval, Rational};
 use policert_policy::activation::Curve;
 use policert_policy::{Activation, Elements, Evaluator, Network};
-
-use crate::observation::Observation;
-use crate::range::ClosedRange;
-use crate::task::ActionMap;
 
 /// A value as an affine form of the state.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Products of Taylor models, and functions of them.
 
+use policert_control_loop::{ClosedRange, ExpressionFunction};
 use policert_numeric::Interval;
 use policert_numeric::round::{add_up, mul_up};
 use rustc_hash::FxHashMap;
@@ -7,8 +8,6 @@ use rustc_hash::FxHashMap;
 use super::model::{Model, rounding};
 use super::monomial::Monomial;
 use super::series::{MOST_TERMS, coefficients};
-use crate::expression::ExpressionFunction;
-use crate::range::ClosedRange;
 
 /// Says which terms are kept.
 #[derive(Clone, Copy, Debug)]

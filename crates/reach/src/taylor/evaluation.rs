@@ -1,10 +1,10 @@
 //! Expressions over Taylor models.
 
+use policert_control_loop::{ExpressionGraph, ExpressionId, ExpressionNode};
 use policert_numeric::Interval;
 
 use super::algebra::Algebra;
 use super::model::Model;
-use crate::expression::{ExpressionGraph, ExpressionId, ExpressionNode};
 
 /// Expressions of a graph, in an order in which they can be computed.
 #[derive(Clone, Debug)]

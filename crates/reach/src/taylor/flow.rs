@@ -11,15 +11,12 @@
 //! contains e at all times: the operator that integrates the equation maps the functions with values in
 //! E to themselves, and so it has a fixed point among them (Schauder), which is the only solution.
 
+use policert_control_loop::{ClosedRange, Dynamics, ReachError, Tape};
 use policert_numeric::{Interval, Rational};
 
 use super::algebra::Algebra;
 use super::evaluation::Program;
 use super::model::Model;
-use crate::error::ReachError;
-use crate::expression::Tape;
-use crate::range::ClosedRange;
-use crate::task::Dynamics;
 
 /// Attempts at a box for the error.
 const ATTEMPTS: u32 = 12;

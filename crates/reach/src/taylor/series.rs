@@ -1,8 +1,7 @@
 //! Coefficients of Taylor's series of functions, at all points of an interval.
 
+use policert_control_loop::ExpressionFunction;
 use policert_numeric::Interval;
-
-use crate::expression::ExpressionFunction;
 
 /// Series are computed up to this power.
 pub(super) const MOST_TERMS: usize = 9;

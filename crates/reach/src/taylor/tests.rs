@@ -1,5 +1,6 @@
 //! Values of random expressions and trajectories of random loops lie in their enclosures.
 
+use policert_control_loop::{Changes, ExpressionGraph, Gusts, StateCondition, Tape, Task};
 use policert_engine_api::Budget;
 use policert_numeric::{Interval, Rational};
 use policert_policy::{Activation, ElementType, Matrix, NetworkBuilder, Smooth};
@@ -7,13 +8,9 @@ use policert_testkit::{case_numbers, shared_folder};
 
 use super::monomial::Monomial;
 use super::*;
-use crate::condition::StateCondition;
-use crate::disturbance::{Changes, Gusts};
-use crate::expression::{ExpressionGraph, Tape};
 use crate::policy::{Controls, NetworkArithmetic};
 use crate::post::Post;
 use crate::state_sets::{StateSetKind, StateSets};
-use crate::task::Task;
 
 /// Random bits (xorshift).
 struct Random(u64);
@@ -72,7 +69,7 @@ const PLACES: [usize; 3] = [0, 9, 12];
 
 const NAMES: [&str; 4] = ["x", "y", "z", "u"];
 
-fn parsed(graph: &mut ExpressionGraph, text: &str) -> crate::expression::ExpressionId {
+fn parsed(graph: &mut ExpressionGraph, text: &str) -> policert_control_loop::ExpressionId {
     let names = |name: &str, graph: &mut ExpressionGraph| {
         let position = NAMES.iter().position(|known| *known == name)?;
         Some(graph.variable(position))

@@ -9,12 +9,12 @@ mod polynomial;
 mod tape;
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 use policert_numeric::Rational;
 use rustc_hash::FxHashMap;
 
-pub(crate) use parse::Comparisons;
+pub use parse::Comparisons;
 pub use parse::ExpressionError;
 pub use tape::Tape;
 
@@ -23,7 +23,9 @@ pub use tape::Tape;
 pub struct ExpressionId(u32);
 
 impl ExpressionId {
-    pub(crate) fn index(self) -> usize {
+    /// The position of the node in the graph; operands come before it.
+    #[must_use]
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -339,7 +341,7 @@ impl ExpressionGraph {
     }
 
     /// A graph of the nodes that some expressions need, and these expressions in it. Nodes stay as they are.
-    pub(crate) fn needed_part(&self, roots: &[ExpressionId]) -> (Self, Vec<ExpressionId>) {
+    pub fn needed_part(&self, roots: &[ExpressionId]) -> (Self, Vec<ExpressionId>) {
         let needed = self.needed(roots);
         let mut part = Self::new();
         let mut own = vec![ExpressionId(0); self.nodes.len()];
@@ -366,7 +368,7 @@ impl ExpressionGraph {
     }
 
     /// All nodes, each after its operands.
-    pub(crate) fn nodes(&self) -> &[ExpressionNode] {
+    pub fn nodes(&self) -> &[ExpressionNode] {
         &self.nodes
     }
 

@@ -29,7 +29,7 @@ impl Observation {
     }
 
     /// The graph of the expressions, and they.
-    pub(crate) fn expressions(&self) -> (&ExpressionGraph, &[ExpressionId]) {
+    pub fn expressions(&self) -> (&ExpressionGraph, &[ExpressionId]) {
         (&self.graph, &self.roots)
     }
 
@@ -46,7 +46,7 @@ impl Observation {
     }
 
     /// Slopes of the expressions by the state over a box, row by row.
-    pub(crate) fn slopes(&self, state: &[Interval]) -> Option<Vec<Interval>> {
+    pub fn slopes(&self, state: &[Interval]) -> Option<Vec<Interval>> {
         self.slopes.as_ref()?.evaluate(state)
     }
 }

@@ -54,6 +54,26 @@ impl BoxEdge {
             Ordering::Equal
         }
     }
+
+    /// The nearest single-precision number, as a double; at a tie the one with an even mantissa. It is what networks
+    /// are shown of an edge of a cell.
+    #[must_use]
+    pub fn nearest_f32(&self) -> f64 {
+        #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+        let (low, high) = (self.floor as f32, self.ceil as f32);
+        // Rounding keeps the order, so equal ones are that of the number between.
+        if low.to_bits() == high.to_bits() {
+            return f64::from(low);
+        }
+        let distance = |candidate: f32| {
+            Rational::from_f32(candidate).map(|candidate| (candidate - &self.exact).abs())
+        };
+        let (Some(below), Some(above)) = (distance(low), distance(high)) else {
+            return f64::from(low);
+        };
+        let even_is_low = low.to_bits() & 1 == 0;
+        f64::from(if below < above || (below == above && even_is_low) { low } else { high })
+    }
 }
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl LoopRegion {
     }
 
     /// The states in which a condition holds.
-    pub(crate) fn of_condition(condition: StateCondition) -> Self {
+    pub fn of_condition(condition: StateCondition) -> Self {
         Self(Shape::Condition(Arc::new(condition)))
     }
 
@@ -68,6 +68,15 @@ impl LoopRegion {
         match &self.0 {
             Shape::Box { sides, .. } => Some(sides),
             Shape::Condition(_) => None,
+        }
+    }
+
+    /// The condition if it is not a box.
+    #[must_use]
+    pub fn condition(&self) -> Option<&StateCondition> {
+        match &self.0 {
+            Shape::Box { .. } => None,
+            Shape::Condition(condition) => Some(condition),
         }
     }
 
@@ -94,7 +103,7 @@ impl LoopRegion {
 
     /// Returns whether all of a set in a box lies in it.
     #[inline]
-    pub(crate) fn contains_set<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> bool {
+    pub fn contains_set<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> bool {
         let (sides, border) = match &self.0 {
             Shape::Box { sides, border } => (sides, *border),
             Shape::Condition(condition) => return condition.truth(state, tighter) == Some(true),
@@ -111,7 +120,7 @@ impl LoopRegion {
 
     /// Returns whether part of a set in a box may lie in it.
     #[inline]
-    pub(crate) fn meets_set<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> bool {
+    pub fn meets_set<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> bool {
         let (sides, border) = match &self.0 {
             Shape::Box { sides, border } => (sides, *border),
             Shape::Condition(condition) => return condition.truth(state, tighter) != Some(false),
@@ -182,7 +191,7 @@ impl UnsafeSet {
 
     /// Returns whether part of a set in a box may lie in it.
     #[inline]
-    pub(crate) fn meets_set<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> bool {
+    pub fn meets_set<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> bool {
         match self.side {
             UnsafeSide::Inside => self.region.meets_set(state, tighter),
             UnsafeSide::Outside => !self.region.contains_set(state, tighter),
@@ -212,12 +221,12 @@ impl UnsafeSet {
 }
 
 /// The middle of a box.
-pub(crate) fn middle(bounds: &[(Rational, Rational)]) -> Vec<Rational> {
+pub fn middle(bounds: &[(Rational, Rational)]) -> Vec<Rational> {
     let half = Rational::new(1, 2).unwrap_or_default();
     bounds.iter().map(|(lo, hi)| (lo + hi) * half.clone()).collect()
 }
 
 /// A state as exact ranges.
-pub(crate) fn exact_point(state: &[Rational]) -> Vec<ExactRange> {
+pub fn exact_point(state: &[Rational]) -> Vec<ExactRange> {
     state.iter().map(|x| ExactRange::new(x.clone(), x.clone())).collect()
 }

@@ -28,7 +28,7 @@ pub struct Disturbance {
 
 impl Disturbance {
     /// Returns whether it may change in the middle of a step.
-    pub(crate) fn changes_within_steps(&self) -> bool {
+    pub fn changes_within_steps(&self) -> bool {
         match self.changes {
             Changes::EachStep => false,
             Changes::AnyTime => true,
@@ -36,7 +36,7 @@ impl Disturbance {
     }
 
     /// All of its values.
-    pub(crate) fn range<R: ClosedRange>(&self) -> R {
+    pub fn range<R: ClosedRange>(&self) -> R {
         R::between(&self.lower, &self.upper)
     }
 }
@@ -56,7 +56,7 @@ pub enum Gusts {
 
 impl Gusts {
     /// All that are tried for a start state.
-    pub(crate) fn tried(dynamics: &Dynamics) -> &'static [Self] {
+    pub fn tried(dynamics: &Dynamics) -> &'static [Self] {
         const ALL: [Gusts; 5] = [
             Gusts::Middle,
             Gusts::Lower,
@@ -68,7 +68,7 @@ impl Gusts {
     }
 
     /// The disturbances of the next step.
-    pub(crate) fn next<R: ClosedRange>(&mut self, disturbances: &[Disturbance]) -> Vec<R> {
+    pub fn next<R: ClosedRange>(&mut self, disturbances: &[Disturbance]) -> Vec<R> {
         let mut value = |disturbance: &Disturbance| {
             let Disturbance { lower, upper, .. } = disturbance;
             // Quarters of the way from one bound to the other.

@@ -14,6 +14,7 @@ use crate::range::{ClosedRange, ExactRange};
 pub struct StateCondition {
     /// The expressions whose signs count.
     asked: Observation,
+    comparisons: Comparisons,
     compared: Vec<Compared>,
     formula: Formula,
 }
@@ -36,14 +37,14 @@ enum Formula {
 
 /// Bounds of the expressions of a condition over a set of states that are tighter than what the box around
 /// the set tells, if there are any.
-pub(crate) type Tighter<'a> = &'a dyn Fn(&StateCondition) -> Option<Vec<Interval>>;
+pub type Tighter<'a> = &'a dyn Fn(&StateCondition) -> Option<Vec<Interval>>;
 
 /// The same for each of some sets, by its position.
-pub(crate) type TighterOfEach<'a> = &'a dyn Fn(usize, &StateCondition) -> Option<Vec<Interval>>;
+pub type TighterOfEach<'a> = &'a dyn Fn(usize, &StateCondition) -> Option<Vec<Interval>>;
 
 impl StateCondition {
     /// The condition that a text denotes, over the variables named.
-    pub(crate) fn parse(text: &str, variables: &[String]) -> Result<Self, ExpressionError> {
+    pub fn parse(text: &str, variables: &[String]) -> Result<Self, ExpressionError> {
         let mut graph = ExpressionGraph::new();
         let name = |name: &str, graph: &mut ExpressionGraph| {
             let position = variables.iter().position(|variable| variable == name)?;
@@ -60,17 +61,24 @@ impl StateCondition {
                 exact: graph.is_rational(root).then(|| Tape::new(&graph, &[root], n)),
             })
             .collect();
-        Ok(Self { asked: Observation::new(graph, roots, n), compared, formula })
+        Ok(Self { asked: Observation::new(graph, roots, n), comparisons, compared, formula })
+    }
+
+    /// The condition as it was read, with the graph of its expressions.
+    #[must_use]
+    pub fn comparisons(&self) -> (&ExpressionGraph, &Comparisons) {
+        (self.asked.expressions().0, &self.comparisons)
     }
 
     /// The expressions whose signs count.
-    pub(crate) fn asked(&self) -> &Observation {
+    #[must_use]
+    pub fn asked(&self) -> &Observation {
         &self.asked
     }
 
     /// Returns whether it holds everywhere in a set, or nowhere; `None` if that is not known. The set lies
     /// in a box.
-    pub(crate) fn truth<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> Option<bool> {
+    pub fn truth<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> Option<bool> {
         let outer: Vec<Interval> = state.iter().map(ClosedRange::to_interval).collect();
         let exactly = |range: &R| Some(ExactRange::new(range.lower()?, range.upper()?));
         let exact: Option<Vec<ExactRange>> =

@@ -52,7 +52,7 @@ impl ExpressionGraph {
     ///
     /// # Errors
     /// If the text is no condition, with the position.
-    pub(crate) fn parse_condition(
+    pub fn parse_condition(
         &mut self,
         text: &str,
         name: impl Fn(&str, &mut ExpressionGraph) -> Option<ExpressionId>,
@@ -78,14 +78,19 @@ impl ExpressionGraph {
 
 /// A condition in which every comparison is one with 0, and nothing is negated.
 #[derive(Clone, Debug)]
-pub(crate) enum Comparisons {
+pub enum Comparisons {
+    /// It holds in all states, or in none.
     Always(bool),
     /// The expression is negative, or not positive unless it is `strict`.
     Below {
+        /// True if 0 itself does not count.
         strict: bool,
+        /// The expression.
         expression: ExpressionId,
     },
+    /// All of these hold.
     All(Vec<Comparisons>),
+    /// One of these holds.
     Any(Vec<Comparisons>),
 }
 

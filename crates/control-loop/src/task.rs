@@ -295,13 +295,13 @@ impl Task {
     }
 
     /// Returns whether a single trajectory can show *unsafe*, whatever others do.
-    pub(crate) fn counts_each(&self) -> bool {
+    pub fn counts_each(&self) -> bool {
         self.question.goal == GoalRule::Each || self.goal.is_none()
     }
 
     /// Returns whether a state that breaks the rules decides nothing by itself, because all may be
     /// in the goal at once before.
-    pub(crate) fn may_end_before(&self) -> bool {
+    pub fn may_end_before(&self) -> bool {
         self.question.goal == GoalRule::AllAtOnce && self.ends_in_goal()
     }
 }
