@@ -1,6 +1,6 @@
 //! Reachable sets of one part where the network reads the state, in one of two kinds.
 
-use policert_control_loop::{Disturbance, Dynamics, DynamicsKind, Observation, ReachError};
+use policert_control_loop::{Disturbance, Dynamics, Observation, ReachError};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use crate::taylor::TaylorSets;
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum StateSetKind {
-    /// Taylor models for differential equations, else zonotopes.
+    /// Taylor models, but zonotopes where there are too many variables for those.
     #[default]
     Auto,
     /// Zonotopes: affine images of cubes.
@@ -35,7 +35,6 @@ impl StateSetKind {
     #[must_use]
     pub fn chosen(self, dynamics: &Dynamics, inputs: usize) -> Self {
         match self {
-            Self::Auto if dynamics.kind == DynamicsKind::Difference => Self::Zonotopes,
             Self::Auto if !TaylorSets::fits(dynamics.components.len(), inputs) => Self::Zonotopes,
             Self::Auto | Self::TaylorModels => Self::TaylorModels,
             Self::Zonotopes => Self::Zonotopes,

@@ -1,6 +1,7 @@
 //! Trajectories that show *unsafe*, step by step.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use policert_files::name;
 use policert_verify::reach::{BoundRecord, CounterexampleRecord, PathRecord};
@@ -73,16 +74,37 @@ fn about(lo: f64, hi: f64) -> String {
     let middle = lo / 2.0 + hi / 2.0;
     let magnitude = lo.abs().max(hi.abs());
     if lo.to_bits() == hi.to_bits() {
-        format!("{lo}")
+        shortest(lo)
     } else if hi - lo > 1e-6 * magnitude {
-        format!("[{lo}, {hi}]")
-    } else if (1e-4..1e9).contains(&magnitude) {
+        format!("[{}, {}]", shortest(lo), shortest(hi))
+    } else if PLAIN.contains(&magnitude) {
         format!("≈{middle:.6}")
     } else {
         format!("≈{middle:.6e}")
     }
 }
 
+/// Magnitudes that are written without a power of ten.
+const PLAIN: Range<f64> = 1e-4..1e9;
+
+/// The fewest digits that tell a number from all others.
+fn shortest(x: f64) -> String {
+    if x == 0.0 || PLAIN.contains(&x.abs()) { format!("{x}") } else { format!("{x:e}") }
+}
+
 fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {name:<10} {text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiny_bounds_are_short() {
+        assert_eq!(about(-4e-300, 4e-300), "[-4e-300, 4e-300]");
+        assert_eq!(about(0.0, 0.25), "[0, 0.25]");
+        assert_eq!(about(1e-300, 1e-300), "1e-300");
+        assert_eq!(about(0.5, 0.500_000_1), "≈0.500000");
+    }
 }
