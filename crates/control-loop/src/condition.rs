@@ -76,6 +76,14 @@ impl StateCondition {
         &self.asked
     }
 
+    /// About how far a state is from satisfying it: negative where it holds, positive where it does not, in the
+    /// units of the comparisons' sides.
+    pub(crate) fn distance(&self, state: &[f64]) -> f64 {
+        let mut signs = Vec::with_capacity(self.asked.width());
+        self.asked.approximate(state, &mut Vec::new(), &mut signs);
+        self.formula.distance(&signs)
+    }
+
     /// Returns whether it holds everywhere in a set, or nowhere; `None` if that is not known. The set lies
     /// in a box.
     pub fn truth<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> Option<bool> {
@@ -149,6 +157,18 @@ fn formula(comparisons: &Comparisons, roots: &mut Vec<ExpressionId>) -> Formula 
 }
 
 impl Formula {
+    fn distance(&self, values: &[f64]) -> f64 {
+        let of = |part: &Formula| part.distance(values);
+        match self {
+            Self::Always(true) => f64::NEG_INFINITY,
+            Self::Always(false) => f64::INFINITY,
+            Self::Below { at, .. } if values[*at].is_nan() => f64::INFINITY,
+            Self::Below { at, .. } => values[*at],
+            Self::All(parts) => parts.iter().map(of).fold(f64::NEG_INFINITY, f64::max),
+            Self::Any(parts) => parts.iter().map(of).fold(f64::INFINITY, f64::min),
+        }
+    }
+
     fn truth(&self, signs: &[Signs]) -> Option<bool> {
         match self {
             Self::Always(value) => Some(*value),

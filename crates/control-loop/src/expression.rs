@@ -51,6 +51,22 @@ pub enum ExpressionFunction {
     Abs,
 }
 
+impl ExpressionFunction {
+    /// About its value at a number.
+    fn approximate(self, x: f64) -> f64 {
+        match self {
+            Self::Sin => x.sin(),
+            Self::Cos => x.cos(),
+            Self::Tan => x.tan(),
+            Self::Exp => x.exp(),
+            Self::Log => x.ln(),
+            Self::Sqrt => x.sqrt(),
+            Self::Tanh => x.tanh(),
+            Self::Abs => x.abs(),
+        }
+    }
+}
+
 /// An operation; operands are nodes before it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ExpressionNode {

@@ -45,6 +45,11 @@ impl Observation {
         self.values.evaluate(state)
     }
 
+    /// Appends about what the expressions are in a state; `registers` is work space.
+    pub fn approximate(&self, state: &[f64], registers: &mut Vec<f64>, outputs: &mut Vec<f64>) {
+        self.values.approximate(state, registers, outputs);
+    }
+
     /// Slopes of the expressions by the state over a box, row by row.
     pub fn slopes(&self, state: &[Interval]) -> Option<Vec<Interval>> {
         self.slopes.as_ref()?.evaluate(state)

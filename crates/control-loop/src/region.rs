@@ -135,6 +135,21 @@ impl LoopRegion {
         })
     }
 
+    /// About how far a state is from it: negative inside, positive outside, in the units of the bounds or of
+    /// the sides of the condition's comparisons.
+    #[must_use]
+    pub fn distance(&self, state: &[f64]) -> f64 {
+        let sides = match &self.0 {
+            Shape::Box { sides, .. } => sides,
+            Shape::Condition(condition) => return condition.distance(state),
+        };
+        let beyond = sides.iter().map(|side| {
+            let x = state[side.variable];
+            (side.lower.floor() - x).max(x - side.upper.ceil())
+        });
+        beyond.fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// A state that it has in common with a box between exact bounds, if one is known.
     fn state_in(&self, bounds: &[(Rational, Rational)]) -> Option<Vec<Rational>> {
         let mut common = bounds.to_vec();
@@ -195,6 +210,15 @@ impl UnsafeSet {
         match self.side {
             UnsafeSide::Inside => self.region.meets_set(state, tighter),
             UnsafeSide::Outside => !self.region.contains_set(state, tighter),
+        }
+    }
+
+    /// About how far a state is from it: negative inside, positive outside.
+    #[must_use]
+    pub fn distance(&self, state: &[f64]) -> f64 {
+        match self.side {
+            UnsafeSide::Inside => self.region.distance(state),
+            UnsafeSide::Outside => -self.region.distance(state),
         }
     }
 

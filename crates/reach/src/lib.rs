@@ -20,6 +20,7 @@
 
 mod aggregate;
 mod analysis;
+mod approximate;
 mod component;
 mod flow;
 mod journal;

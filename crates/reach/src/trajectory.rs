@@ -1,11 +1,14 @@
 //! Concrete trajectories, followed with rigorous arithmetic so that what they show is certain.
 
+mod descent;
+
 use policert_control_loop::{
     ClosedRange, GoalRule, Gusts, LoopRegion, Task, UnsafeSet, exact_point, middle, next_bits,
 };
 use policert_engine_api::{Budget, StopReason};
-use policert_numeric::{Interval, Rational};
+use policert_numeric::Rational;
 
+use crate::approximate::ApproximateLoop;
 use crate::policy::Controls;
 use crate::post::Post;
 use crate::reachable_sets::Part;
@@ -51,6 +54,8 @@ pub struct Simulator<'a, 'b, R> {
     pub controls: &'a mut Controls<'b, R>,
     /// The dynamics.
     pub post: &'a mut Post<R>,
+    /// The same, all errors left out.
+    pub approximate: &'a mut ApproximateLoop,
     /// The limits of what may be used.
     pub budget: &'a mut Budget,
 }
@@ -84,32 +89,6 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
             states.push(image);
         }
         Ok(Trajectory { start: start.to_vec(), states, actions })
-    }
-
-    /// About the trajectory from a state, all errors left out: only good to see whether
-    /// [`Simulator::follow`] is worth the while. `None` if that costs no more.
-    fn follow_roughly(
-        &mut self,
-        start: &[Rational],
-        mut gusts: Gusts,
-    ) -> Result<Option<Trajectory<R>>, StopReason> {
-        let mut state: Vec<f64> = start.iter().map(Rational::to_f64).collect();
-        let points = |state: &[f64]| -> Vec<R> {
-            state.iter().map(|&x| R::from_interval(Interval::point(x))).collect()
-        };
-        let mut states = vec![points(&state)];
-        for _ in 0..self.task.steps {
-            self.budget.poll_clock()?;
-            let Some(mut row) = self.controls.rough_action(&state) else { return Ok(None) };
-            self.take_gusts(&mut row, &mut gusts);
-            let mut image = Vec::with_capacity(start.len());
-            if self.post.post(&points(&state), &row, &mut image, None).is_none() {
-                break;
-            }
-            state = image.iter().map(|range| range.to_interval().midpoint()).collect();
-            states.push(points(&state));
-        }
-        Ok(Some(Trajectory { start: start.to_vec(), states, actions: Vec::new() }))
     }
 
     /// Replaces the ranges of the disturbances, after the actions, by those of a step.
@@ -150,11 +129,12 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
         let gusts = Gusts::tried(&self.task.dynamics);
         for (start, &gusts) in starts.iter().flat_map(|start| gusts.iter().map(move |g| (start, g)))
         {
-            if self.task.counts_each()
-                && let Some(rough) = self.follow_roughly(start, gusts)?
-                && self.violates_each(&rough).is_none()
-            {
-                continue;
+            if self.task.counts_each() {
+                let near: Vec<f64> = start.iter().map(Rational::to_f64).collect();
+                let margins = self.margins(&near, gusts)?;
+                if margins.is_some_and(|margins| !margins.promise()) {
+                    continue;
+                }
             }
             let trajectory = self.follow(start, gusts)?;
             match self.task.question.goal {

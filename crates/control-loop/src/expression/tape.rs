@@ -1,5 +1,7 @@
 //! Expressions as straight-line code over ranges.
 
+use policert_numeric::Interval;
+
 use super::{ExpressionFunction, ExpressionGraph, ExpressionId, ExpressionNode};
 use crate::range::ClosedRange;
 
@@ -140,5 +142,36 @@ impl<R: ClosedRange> Tape<R> {
         registers[..self.variables].clone_from_slice(variables);
         self.run(&mut registers)?;
         Some(self.outputs.iter().map(|&output| registers[output].clone()).collect())
+    }
+}
+
+impl Tape<Interval> {
+    /// Appends about what the outputs are at a point: in double precision, all rounding errors left out, and no
+    /// number where there is no value. `registers` is work space.
+    pub fn approximate(&self, variables: &[f64], registers: &mut Vec<f64>, outputs: &mut Vec<f64>) {
+        registers.clear();
+        registers.extend_from_slice(variables);
+        registers.extend(self.constants.iter().map(|constant| constant.midpoint()));
+        for instruction in &self.instructions {
+            let at = |register: u32| registers[register as usize];
+            let value = match *instruction {
+                Instruction::Neg(a) => -at(a),
+                Instruction::Add(a, b) => at(a) + at(b),
+                Instruction::Sub(a, b) => at(a) - at(b),
+                Instruction::Mul(a, b) => at(a) * at(b),
+                Instruction::Div(a, b) => at(a) / at(b),
+                Instruction::Square(a) => at(a) * at(a),
+                Instruction::Power(a, exponent) => at(a).powi(exponent),
+                Instruction::Apply(function, a) => function.approximate(at(a)),
+                Instruction::Min(a, b) => at(a).min(at(b)),
+                Instruction::Max(a, b) => at(a).max(at(b)),
+                Instruction::Choose { strict, a, b, then, otherwise } => {
+                    let less = if strict { at(a) < at(b) } else { at(a) <= at(b) };
+                    at(if less { then } else { otherwise })
+                }
+            };
+            registers.push(value);
+        }
+        outputs.extend(self.outputs.iter().map(|&output| registers[output]));
     }
 }

@@ -12,6 +12,7 @@ use super::{
     Counterexample, LoopAnalysis, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
     ReportedTrajectory, StateBox, UnknownCause, described, has_exact_points,
 };
+use crate::approximate::ApproximateLoop;
 use crate::journal::ReachJournal;
 use crate::outcome::PartOutcome;
 use crate::policy::Controls;
@@ -25,6 +26,8 @@ const FIRST_STARTS: usize = 3;
 const SEARCHED_PARTS: usize = 24;
 /// … with this many random trajectories each.
 const RANDOM_STARTS: usize = 12;
+/// In so many of them the start is moved to where trajectories come closest to breaking the question.
+const DESCENDED_PARTS: usize = 2;
 
 /// Parts that are halved this often, and single states in them are not decided either, are given up.
 const HALVED_ANYWAY: u32 = 4;
@@ -35,6 +38,7 @@ pub(super) struct Rounds<'a, R> {
     task: &'a Task,
     config: &'a ReachConfig,
     sets: ReachableSets<'a, R>,
+    approximate: ApproximateLoop,
     budget: Budget,
     statistics: ReachStatistics,
     /// Results that count: parts that were not halved.
@@ -49,7 +53,8 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
         budget: Budget,
     ) -> Self {
         let statistics = ReachStatistics::default();
-        Self { task, config, sets, budget, statistics, finished: Vec::new() }
+        let approximate = ApproximateLoop::new(&task.dynamics, task.inputs.len());
+        Self { task, config, sets, approximate, budget, statistics, finished: Vec::new() }
     }
 
     pub(super) fn answer(
@@ -127,6 +132,11 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
                 return Ok(Some(unsafe_verdict(violation)));
             }
         }
+        for done in failed.iter().take(DESCENDED_PARTS) {
+            if let Some(violation) = self.simulator().descent(&done.open.part)? {
+                return Ok(Some(unsafe_verdict(violation)));
+            }
+        }
         let most = self.config.refinements.unwrap_or(MAX_HALVINGS);
         for (i, done) in failed.iter().enumerate() {
             let OpenPart { part, depth } = &done.open;
@@ -184,6 +194,7 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
             task: self.task,
             controls: &mut controls,
             post: &mut post,
+            approximate: &mut self.approximate,
             budget: &mut self.budget,
         };
         Ok(simulator.violation(&[state.to_vec()])?.map(unsafe_verdict))
@@ -194,6 +205,7 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
             task: self.task,
             controls: &mut self.sets.controls,
             post: &mut self.sets.post,
+            approximate: &mut self.approximate,
             budget: &mut self.budget,
         }
     }

@@ -149,14 +149,13 @@ impl<'a, R: ClosedRange> Controls<'a, R> {
         }
     }
 
-    /// Returns what the dynamics take for about the action in a state, all errors left out; `None`
-    /// if the controller has none, or reads cells, whose actions are known once for all.
-    pub fn rough_action(&mut self, state: &[f64]) -> Option<Vec<R>> {
-        let Kind::State { controller, disturbances, .. } = &mut self.0 else { return None };
+    /// About the actions in a state, all errors left out; `None` if the controller has none, or reads cells, whose
+    /// actions are known once for all.
+    pub fn rough_action(&mut self, state: &[f64]) -> Option<Vec<f64>> {
+        let Kind::State { controller, .. } = &mut self.0 else { return None };
         let mut actions = Vec::new();
         controller.append_rough(state, &mut actions)?;
-        let actions = actions.into_iter().map(|u| R::from_interval(Interval::point(u)));
-        Some(actions.chain(disturbances.iter().cloned()).collect())
+        Some(actions)
     }
 
     /// Takes note of cells that clones met.

@@ -101,13 +101,14 @@ impl StateController {
     }
 
     /// Appends the actions in a state as the network computes them in double precision, with all
-    /// rounding errors left out; `None` if what it is shown has no value.
+    /// rounding errors left out; `None` if it has no choices.
     pub(crate) fn append_rough(&mut self, state: &[f64], actions: &mut Vec<f64>) -> Option<()> {
         let map = &self.action;
         let seen: Vec<f64> = match &self.observation {
             Some(observation) => {
-                let points: Vec<Interval> = state.iter().map(|&x| Interval::point(x)).collect();
-                observation.ranges(&points)?.iter().map(|range| range.midpoint()).collect()
+                let mut seen = Vec::with_capacity(observation.width());
+                observation.approximate(state, &mut Vec::new(), &mut seen);
+                seen
             }
             None => state.to_vec(),
         };

@@ -3,6 +3,7 @@
 mod arch;
 mod benchmarks;
 mod choices;
+mod descent;
 mod questions;
 mod random_loops;
 mod regions;
