@@ -4,12 +4,14 @@
 //! scores of the policy, never with what an engine computed. [`check_invariant`] checks that boxes
 //! of states are an inductive invariant. [`check_probability`] checks bounds of the greatest probability of
 //! reaching the unsafe states. [`check_refutation`] checks that no input of a network satisfies a
-//! property, [`outputs_at`] says what its outputs are at one that is to satisfy it.
+//! property, [`outputs_at`] says what its outputs are at one that is to satisfy it. [`LoopCheck`] checks that boxes
+//! contain all states of a control loop.
 //!
 //! **Architecture invariant**: nothing here uses an engine or its bounds. A trace that is wrong
 //! in any part is rejected; where a choice of the policy cannot be decided, nothing is accepted.
 
 mod applicable;
+mod control_loop;
 mod error;
 mod interval_scores;
 mod invariant;
@@ -25,6 +27,7 @@ mod witness;
 
 pub use policert_engine_api::{OverStarts, ValuedState};
 
+pub use control_loop::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopFlaw, LoopPart};
 pub use error::ReplayError;
 pub use interval_scores::IntervalChoices;
 pub use invariant::{ChoicesInBoxes, Competing, InvariantError, NothingRefuted, check_invariant};

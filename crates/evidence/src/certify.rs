@@ -20,7 +20,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{EndKind, Evidence, check_bounds};
-use file::{File, Kind, VerdictKind};
+pub(crate) use file::File;
+use file::{Kind, VerdictKind};
 
 /// Says which evidence is checked.
 #[derive(Clone, Debug)]
@@ -66,8 +67,10 @@ pub struct CertifyReport {
     pub end: Option<EndKind>,
     /// Of a loop: after how many steps it begins.
     pub back_to: Option<usize>,
-    /// Of *safe*: number of boxes of the invariant.
+    /// Of *safe*: number of boxes.
     pub boxes: Option<usize>,
+    /// Of a control loop: number of parts of the initial box.
+    pub initial_parts: Option<usize>,
     /// Of a query: the answer that is certified; the verdict is *safe* for unsat.
     pub answer: Option<AnswerWord>,
     /// Of unsat: number of parts of the inputs that are refuted.
@@ -121,6 +124,7 @@ fn run(
 ) -> Result<ExitStatus, Failure> {
     let kind = match file.kind()? {
         Kind::Answer => return answer(file, limits, cancel, observer, outcome),
+        Kind::ControlLoop => return control_loop(file, limits, cancel, observer, outcome),
         Kind::Verdict(kind) => kind,
     };
     let record: ProblemRecord = file.part("task")?;
@@ -206,6 +210,25 @@ fn answer(
         Some(_) => VerdictWord::Safe,
         None => VerdictWord::Unsafe,
     });
+    Ok(ExitStatus::Safe)
+}
+
+/// Checks boxes of a control loop.
+fn control_loop(
+    file: &File<'_>,
+    limits: &Limits,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+    outcome: &mut Outcome<CertifyReport>,
+) -> Result<ExitStatus, Failure> {
+    observer.event(Event::Phase("certify"));
+    let mut budget = Budget::new(limits.clone(), cancel.clone());
+    let checked = crate::control_loop::check(file, &mut budget)?;
+    outcome.remarks.inputs = checked.inputs;
+    let report = &mut outcome.report;
+    report.boxes = Some(checked.boxes);
+    report.initial_parts = Some(checked.parts);
+    report.verdict = Some(VerdictWord::Safe);
     Ok(ExitStatus::Safe)
 }
 
@@ -309,7 +332,7 @@ fn options(record: &ProblemRecord, semantics: &SemanticsRecord) -> ProblemOption
 }
 
 /// A recorded file whose content differs, or that was not read.
-fn changed<'a>(recorded: &'a [Input], read: &[Input]) -> Option<&'a Path> {
+pub(crate) fn changed<'a>(recorded: &'a [Input], read: &[Input]) -> Option<&'a Path> {
     let is_read = |input: &&Input| {
         read.iter().any(|other| (&other.path, &other.sha256) == (&input.path, &input.sha256))
     };
@@ -317,6 +340,6 @@ fn changed<'a>(recorded: &'a [Input], read: &[Input]) -> Option<&'a Path> {
 }
 
 /// A file that was read, and that is not recorded as what it is.
-fn unrecorded<'a>(recorded: &[Input], read: &'a [Input]) -> Option<&'a Path> {
+pub(crate) fn unrecorded<'a>(recorded: &[Input], read: &'a [Input]) -> Option<&'a Path> {
     read.iter().find(|input| !recorded.contains(input)).map(|input| input.path.as_path())
 }

@@ -23,12 +23,14 @@
 #![warn(missing_docs)]
 
 mod certify;
+mod control_loop;
 mod evidence;
 mod invariant_check;
 
 pub use policert_certify::OverStarts;
 
 pub use certify::{CertifyReport, CertifyRequest, Quantity, certify, certify_unwritten};
+pub use control_loop::{CheckedLoop, LoopEvidence, LoopTask, PartRecord, certify_loop, loop_check};
 pub use evidence::{
     ConditionRecord, EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover,
     OperatorRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord,

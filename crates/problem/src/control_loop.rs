@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use policert_control_loop::{ReachError, Task};
 use policert_outcome::{Failure, Finding, policy_findings};
-use policert_reach::{ReachError, Task};
 
 /// Reads a task, or the instance of it that is named.
 ///

@@ -171,6 +171,8 @@ pub struct LoopAnalysis {
     pub recorded: Vec<Vec<StateBox>>,
     /// Edges of the cells met: lower and upper bound of each variable; if boxes are recorded.
     pub cells: Vec<Vec<(Rational, Rational)>>,
+    /// The parts of the initial box that were not halved.
+    pub parts: Vec<Vec<(Rational, Rational)>>,
     /// Random trajectories, if they are wanted.
     pub samples: Vec<ReportedTrajectory>,
 }

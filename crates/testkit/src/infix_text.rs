@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 
 /// Text of random expressions that have values everywhere; `rational` leaves functions out.
-#[must_use]
 pub fn some_expression(rational: bool) -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("x".to_owned()),

@@ -1,5 +1,6 @@
 //! `policert reach`: reachable boxes of a control loop.
 
+mod evidence;
 mod explanation;
 mod report;
 mod without_effect;
@@ -63,6 +64,10 @@ pub struct ReachRequest {
     pub record: bool,
     /// Widths of the cells instead of the task's; one for each variable, or one for all.
     pub granularity: Option<Vec<Rational>>,
+    /// True if evidence of a verdict *safe* is wanted.
+    pub evidence: bool,
+    /// True if that evidence is to be checked before the verdict is returned.
+    pub certify: bool,
     /// The planes of variables in which the boxes will be drawn, if they will: they are kept for that,
     /// with some trajectories.
     pub picture: Option<Vec<(String, String)>>,
@@ -90,6 +95,8 @@ impl ReachRequest {
             journal: None,
             record: false,
             granularity: None,
+            evidence: false,
+            certify: false,
             picture: None,
             outputs: OutputFiles::default(),
         }
@@ -210,10 +217,15 @@ fn run(
         Some(path) => Some(ReachJournal::open(path, &key).map_err(failure)?),
         None => None,
     };
-    let analysis = analyse(&task, &config, journal.as_mut(), budget, observer).map_err(failure)?;
+    let analysis =
+        analyse(&task, &config, journal.as_mut(), budget.fork(), observer).map_err(failure)?;
     let status = report::fill(outcome, &task, &config, &analysis, request.record);
     outcome
         .keep_unwritten(journal.as_mut().map_or(Ok(()), ReachJournal::finish).map_err(not_written));
+    if request.evidence || request.certify {
+        observer.event(Event::Phase("certify"));
+        evidence::write_down(request, &task, &analysis, budget, outcome)?;
+    }
     outcome.report.drawable = Some(Drawable { task, analysis, planes });
     Ok(status)
 }

@@ -110,6 +110,15 @@ pub struct ReachArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub journal: Option<PathBuf>,
 
+    /// Write the evidence of *safe* as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub evidence: Option<PathBuf>,
+
+    /// Check the evidence again before the verdict is printed: from what would be written and the
+    /// input files, as `policert certify` does, without the engine
+    #[arg(long, help_heading = "Output")]
+    pub certify: bool,
+
     /// Put the boxes of every step into the result
     #[arg(long, requires = "json", help_heading = "Output")]
     pub record_boxes: bool,

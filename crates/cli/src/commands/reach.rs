@@ -3,13 +3,13 @@
 use std::io;
 
 use policert_engine_api::Limits;
-use policert_outcome::{ExitStatus, Outcome, OutputFiles};
+use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remove};
 use policert_plot::{ImageFormat, plot_boxes, plot_counts_of_run};
 use policert_verify::reach::{
     Drawable, NetworkArithmetic, ReachReport, ReachRequest, Rounding, reach,
 };
 
-use super::{Showing, fail, run_within};
+use super::{Showing, fail, is_standard_output, run_within};
 use crate::args::ReachArgs;
 use crate::render;
 use crate::style::Style;
@@ -18,6 +18,10 @@ use crate::style::Style;
 pub fn run(arguments: &ReachArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color.when, &io::stderr());
+    if [&output.json, &arguments.evidence].iter().all(|file| is_standard_output(file.as_deref())) {
+        let message = "of --json and --evidence one can go to standard output";
+        return fail(&Failure::Usage(message.to_owned()), error_style);
+    }
     let request = request(arguments);
     // A name that no picture can have is noticed before the work.
     let mut pictures = [&arguments.plot, &arguments.plot_boxes].into_iter().flatten();
@@ -34,8 +38,21 @@ pub fn run(arguments: &ReachArgs) -> ExitStatus {
             draw(arguments, &mut outcome);
             outcome
         },
-        |outcome, style| {
-            Showing::new(output, &request.outputs).show(&outcome, style, render::reach_report)
+        |mut outcome, style| {
+            let mut showing = Showing::new(output, &request.outputs);
+            let mut unwritten = Ok(());
+            if let Some(path) = &arguments.evidence
+                && showing.refused(&outcome).is_none()
+            {
+                let report = &mut outcome.report;
+                let (record, written) =
+                    write_or_remove(path, report.evidence.as_ref(), &report.no_evidence);
+                showing.is_taken |= record.written && is_standard_output(Some(path));
+                report.evidence_file = Some(record);
+                unwritten = written;
+            }
+            let status = showing.show(&outcome, style, render::reach_report);
+            unwritten.map_or_else(|failure| fail(&failure, style), |()| status)
         },
     )
 }
@@ -75,10 +92,13 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
         },
         journal: arguments.journal.clone(),
         record: arguments.record_boxes,
+        evidence: arguments.evidence.is_some(),
+        certify: arguments.certify,
         outputs: OutputFiles::new([
             ("--json", arguments.output.json.as_deref()),
             ("--plot", arguments.plot.as_deref()),
             ("--plot-boxes", arguments.plot_boxes.as_deref()),
+            ("--evidence", arguments.evidence.as_deref()),
         ])
         .and_continued("--journal", arguments.journal.as_deref()),
         picture: arguments.plot.is_some().then(|| arguments.plot_dims.clone()),

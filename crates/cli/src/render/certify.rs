@@ -78,6 +78,12 @@ fn what(report: &CertifyReport) -> String {
         let aim = report.semantics.as_ref().map_or_else(QuestionAim::default, |s| s.aim);
         return missed(steps as u64, Some((end, report.back_to)), aim);
     }
+    if let (Some(boxes), Some(parts)) = (report.boxes, report.initial_parts) {
+        return format!(
+            "every trajectory meets the specification: {boxes} boxes show it, for {parts} parts of the \
+             initial box"
+        );
+    }
     match (report.steps, report.boxes) {
         (Some(1), _) => "an unsafe state is reached in 1 step".to_owned(),
         (Some(steps), _) => format!("an unsafe state is reached in {steps} steps"),

@@ -5,10 +5,10 @@ mod trajectory;
 use std::io::{self, Write};
 
 use policert_files::{name, path, shown};
-use policert_outcome::{Outcome, VerdictWord};
+use policert_outcome::{FileRecord, Outcome, VerdictWord};
 use policert_verify::reach::{AfterGoal, GoalRule, ReachReport, ReachSemantics, Rounding};
 
-use super::{Detail, notes, unknown, warnings};
+use super::{Detail, certified, not_certified, notes, unknown, warnings};
 use crate::style::{Mark, Style};
 
 /// Prints the result.
@@ -46,7 +46,12 @@ pub fn reach_report(
     if let Some(semantics) = &report.semantics {
         writeln!(out, "  {}", meaning(semantics))?;
     }
+    certified(out, report.certified.as_ref())?;
     warnings(out, &outcome.remarks.warnings, style)?;
+    not_certified(out, report.certified.as_ref(), style)?;
+    if let Some(remark) = report.evidence_file.as_ref().and_then(FileRecord::remark) {
+        warnings(out, &[format!("evidence: {remark}")], style)?;
+    }
     if detail == Detail::Full {
         notes(out, &outcome.remarks.notes, style)?;
         for input in &outcome.remarks.inputs {

@@ -90,6 +90,8 @@ fn of_every_command() {
         ("query", "query policy.nnet p.vnnlib --timeout 0"),
         ("query", "query policy.nnet model.jani"),
         ("reach", "reach loop.toml --record-boxes"),
+        ("reach", "reach loop.toml --certify --evidence loop.json"),
+        ("certify", "certify loop.json"),
         ("reach", "reach loop.toml --timeout 0"),
         ("reach", "reach model.jani"),
         ("simulate", "simulate model.jani --runs 3 --trace"),
@@ -120,6 +122,9 @@ fn of_every_command() {
         let certified = example.run(&format!("certify {name}.json"));
         assert!(text(&certified).contains("CONFIRMED"), "{}", text(&certified));
     }
+    let evidence: Value = serde_json::from_str(&example.read("loop.json")).expect("JSON");
+    let found = breaches(&schema("loop-evidence"), &evidence);
+    assert!(found.is_empty(), "{found:#?}\n{evidence:#}");
     let evidence = example.run("verify model.jani --property 1 --engine prob --evidence e.json");
     assert_eq!(code(&evidence), 0, "{}", text(&evidence));
     result(&example, "certify", "certify e.json");

@@ -12,23 +12,25 @@ use crate::EVIDENCE_VERSION;
 
 /// Says what a file is evidence of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// The answer of a query about a network.
     Answer,
+    /// The safety of a control loop.
+    ControlLoop,
     /// A verdict about a model.
     Verdict(VerdictKind),
 }
 
 /// Says what a file about a model shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum VerdictKind {
+pub(crate) enum VerdictKind {
     Probability,
     Unsafe,
     Safe,
 }
 
 /// An evidence file.
-pub(super) struct File<'a> {
+pub(crate) struct File<'a> {
     path: &'a Path,
     value: Value,
 }
@@ -65,6 +67,7 @@ impl<'a> File<'a> {
             ("values", Kind::Verdict(VerdictKind::Probability), "probability"),
             ("trace", Kind::Verdict(VerdictKind::Unsafe), "unsafe"),
             ("invariant", Kind::Verdict(VerdictKind::Safe), "safe"),
+            ("parts", Kind::ControlLoop, "safe"),
             ("witness", Kind::Answer, "sat"),
             ("refutation", Kind::Answer, "unsat"),
         ];
@@ -76,8 +79,8 @@ impl<'a> File<'a> {
             ))),
             (Some((_, kind, _)), None) => Ok(kind),
             (None, _) => Err(Failure::invalid(format!(
-                "{}: no evidence: one of `values`, `trace`, `invariant`, `witness` and `refutation` is \
-                 needed",
+                "{}: no evidence: one of `values`, `trace`, `invariant`, `parts`, `witness` and \
+                 `refutation` is needed",
                 self.path.display()
             ))),
             (Some(_), Some(_)) => Err(self.rejected("it shows several things at once")),

@@ -340,12 +340,14 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
         }
         let (recorded, cells) =
             if self.config.record { self.recorded() } else { (Vec::new(), Vec::new()) };
+        let parts = self.finished.iter().map(|done| done.open.part.clone()).collect();
         LoopAnalysis {
             verdict,
             exact: R::EXACT,
             statistics: self.statistics,
             recorded,
             cells,
+            parts,
             samples,
         }
     }

@@ -1,7 +1,8 @@
 //! The result of `policert reach` as versioned data: `docs/reach.md`.
 
+use policert_evidence::LoopEvidence;
 use policert_numeric::Rational;
-use policert_outcome::{ExitStatus, Outcome, ReasonCode, VerdictWord};
+use policert_outcome::{Certified, ExitStatus, FileRecord, Outcome, ReasonCode, VerdictWord};
 use policert_reach::{
     Controller, Counterexample, Evaluation, LoopAnalysis, LoopQuestion, ObstacleKind, ReachConfig,
     ReachVerdict, ReportedTrajectory, Rounding, StateBox, StateRange, Task, UnknownCause,
@@ -43,6 +44,16 @@ pub struct ReachReport {
     pub boxes: Option<Vec<Vec<Vec<[BoundRecord; 2]>>>>,
     /// The cells met, if boxes are wanted: exact bounds of each variable.
     pub cells: Option<Vec<Vec<[String; 2]>>>,
+    /// The check of the evidence, if it was asked for.
+    pub certified: Option<Certified>,
+    /// The evidence file, if one was asked for.
+    pub evidence_file: Option<FileRecord>,
+    /// The evidence of the verdict, where it was asked for and there is some.
+    #[serde(skip)]
+    pub evidence: Option<LoopEvidence>,
+    /// The reason why there is no evidence, where there is none.
+    #[serde(skip)]
+    pub no_evidence: String,
     /// The boxes and trajectories that can be drawn, where there is an analysis.
     #[serde(skip)]
     pub drawable: Option<Drawable>,
@@ -159,6 +170,10 @@ impl ReachReport {
             statistics: None,
             boxes: None,
             cells: None,
+            certified: None,
+            evidence_file: None,
+            evidence: None,
+            no_evidence: "there is no verdict".to_owned(),
             drawable: None,
         }
     }

@@ -8,6 +8,7 @@ mod conversions;
 mod corpus;
 mod engines_agree;
 mod ic3_agrees;
+mod loop_evidence;
 mod lying_engines;
 mod planning;
 mod prob_ppa;

@@ -1,0 +1,360 @@
+//! Check of boxes that are to contain all states of a control loop.
+//!
+//! A claim lists parts that cover the initial box, and for each part a list of boxes at each step. It is right
+//! if from each box every part in a cell is moved, by its cell's action, into a box of the next step; no box
+//! meets an unsafe set; and what the task asks about the goal holds of the boxes. All of it is shown by plain
+//! interval arithmetic (`control_loop/formulas.rs`, `control_loop/motion.rs`).
+
+mod cells;
+mod formulas;
+mod motion;
+mod sets;
+
+use policert_control_loop::{
+    Controller, Disturbance, DynamicsKind, ExpressionNode, GoalRule, Task,
+};
+use policert_engine_api::{Budget, StopReason};
+use policert_numeric::{Interval, Rational};
+use policert_policy::Network;
+use thiserror::Error;
+
+use cells::Cells;
+use motion::Motion;
+use sets::Set;
+
+pub use sets::LoopSide;
+
+/// States of a control loop at a step: between these bounds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LoopBox {
+    /// By variable.
+    pub sides: Vec<Interval>,
+    /// True if all that it stands for was in the goal before, where states after the goal still count.
+    pub reached: bool,
+}
+
+/// A part of the initial box with the boxes of the steps from 1 on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LoopPart {
+    /// Its bounds, by variable.
+    pub initial: Vec<(Rational, Rational)>,
+    /// The boxes by step.
+    pub steps: Vec<Vec<LoopBox>>,
+}
+
+/// What is to be shown of a control loop, and by what.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LoopClaim {
+    /// Where all states are to be in the goal at once: the step at which they are.
+    pub goal_step: Option<u32>,
+    /// Parts that cover the initial box.
+    pub parts: Vec<LoopPart>,
+}
+
+/// Says why a claim is not confirmed.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[non_exhaustive]
+pub enum LoopError {
+    /// The check ended before it was done.
+    #[error(transparent)]
+    Stopped(#[from] StopReason),
+    /// Something of the task that this check does not know.
+    #[error("no check of {0}")]
+    Unsupported(String),
+    /// The parts leave something of the initial box out.
+    #[error("the parts do not cover the initial box")]
+    NotCovered,
+    /// Something stands against the claim.
+    #[error("part {part}, step {step}: {flaw}")]
+    Flawed {
+        /// The part, from 0.
+        part: usize,
+        /// The step.
+        step: u32,
+        /// What it is.
+        flaw: LoopFlaw,
+    },
+}
+
+/// What can stand against a claim at a step of a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum LoopFlaw {
+    /// A box is not of the states of the task.
+    #[error("a box has not as many sides as the task has variables")]
+    Sides,
+    /// An unsafe set may be met.
+    #[error("a box meets an unsafe set, or leaves a set that is not to be left")]
+    Unsafe,
+    /// An unsafe set may be met on the way from this step to the next one.
+    #[error("on the way to the next step, states may be unsafe")]
+    UnsafeBetween,
+    /// The goal is not reached.
+    #[error("a box is not inside the goal")]
+    Goal,
+    /// The controller is not defined.
+    #[error("a box leaves the cells")]
+    Cells,
+    /// A box is cut into more parts than are looked at.
+    #[error("a box meets more cells than are looked at")]
+    ManyCells,
+    /// The controller or the dynamics have no value, or no bounds.
+    #[error("the controller or the dynamics have no value, or no bounds, somewhere in a box")]
+    NoValue,
+    /// The boxes of the next step are not enough.
+    #[error("states may come to lie outside the boxes of the next step")]
+    Outside,
+}
+
+/// Boxes into which one is moved, and whether all that they stand for was in the goal.
+pub type Successors = (Vec<Vec<Interval>>, bool);
+
+/// A task made ready for the check.
+#[derive(Debug)]
+pub struct LoopCheck<'t> {
+    task: &'t Task,
+    between_samples: bool,
+    cells: Cells<'t>,
+    motion: Motion,
+    goal: Option<Set<'t>>,
+    avoid: Vec<Set<'t>>,
+}
+
+impl<'t> LoopCheck<'t> {
+    /// Prepares a task; `network` is the one that it names, if it names one.
+    ///
+    /// # Errors
+    /// [`LoopError::Unsupported`].
+    pub fn new(
+        task: &'t Task,
+        network: Option<Network>,
+        between_samples: bool,
+    ) -> Result<Self, LoopError> {
+        if let Some(what) = unknown(task) {
+            return Err(LoopError::Unsupported(what.to_owned()));
+        }
+        let n = task.dimension();
+        let cells = Cells::new(task, network).map_err(LoopError::Unsupported)?;
+        let motion = Motion::new(&task.dynamics, task.inputs.len());
+        let motion =
+            motion.ok_or_else(|| LoopError::Unsupported("steps without length".to_owned()))?;
+        Ok(Self {
+            task,
+            between_samples,
+            cells,
+            motion,
+            goal: task.goal.as_ref().map(|goal| Set::new(goal, n)),
+            avoid: task.avoid.iter().map(|set| Set::avoided(set, n)).collect(),
+        })
+    }
+
+    /// Returns whether something of a box may be unsafe at a step.
+    fn may_be_unsafe<S: LoopSide>(&self, sides: &[S], step: u32) -> bool {
+        self.avoid.iter().any(|set| step >= set.from_step && set.may_be_met(sides))
+    }
+
+    /// Checks a claim; the number of its boxes.
+    ///
+    /// # Errors
+    /// Why it is not confirmed.
+    pub fn check(&mut self, claim: &LoopClaim, budget: &mut Budget) -> Result<usize, LoopError> {
+        let initial: Vec<&[(Rational, Rational)]> =
+            claim.parts.iter().map(|part| part.initial.as_slice()).collect();
+        if !covers(&initial, &self.task.initial, budget)? {
+            return Err(LoopError::NotCovered);
+        }
+        let mut boxes = 0;
+        for (at, part) in claim.parts.iter().enumerate() {
+            boxes += 1 + part.steps.iter().map(Vec::len).sum::<usize>();
+            self.check_part((at, part), claim.goal_step, budget)?;
+        }
+        Ok(boxes)
+    }
+
+    fn check_part(
+        &mut self,
+        (at, part): (usize, &LoopPart),
+        goal_step: Option<u32>,
+        budget: &mut Budget,
+    ) -> Result<(), LoopError> {
+        let flawed = |step| move |flaw| LoopError::Flawed { part: at, step, flaw };
+        // Where the boxes of the step before lead, and whether what they stand for was in the goal.
+        let mut images: Vec<(Vec<Interval>, bool)> = Vec::new();
+        for step in 0..=self.task.steps {
+            let mut next = Vec::new();
+            let mut add = |(moved, reached): (Vec<Vec<Interval>>, bool)| {
+                next.extend(moved.into_iter().map(|image| (image, reached)));
+            };
+            if step == 0 {
+                let part = (part.initial.as_slice(), false);
+                add(self.successors(part, (step, goal_step), budget)?.map_err(flawed(step))?);
+            } else {
+                let boxes = part.steps.get(step as usize - 1).map_or(&[][..], Vec::as_slice);
+                for one in boxes {
+                    budget.poll()?;
+                    let sides = (one.sides.as_slice(), one.reached);
+                    add(self
+                        .successors(sides, (step, goal_step), budget)?
+                        .map_err(flawed(step))?);
+                }
+                if !are_inside(&images, boxes, budget)? {
+                    return Err(flawed(step - 1)(LoopFlaw::Outside));
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            images = next;
+        }
+        Ok(())
+    }
+
+    /// Looks at a box of a step, which may stand for states that all were in the goal: the boxes into which it is
+    /// moved, and whether what they stand for was in the goal; or what stands against it. There are none where
+    /// nothing after it counts. A part of the initial box is one at step 0, with exact bounds.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn successors<S: LoopSide>(
+        &mut self,
+        (sides, reached): (&[S], bool),
+        (step, goal_step): (u32, Option<u32>),
+        budget: &mut Budget,
+    ) -> Result<Result<Successors, LoopFlaw>, StopReason> {
+        if sides.len() != self.task.dimension() {
+            return Ok(Err(LoopFlaw::Sides));
+        }
+        if self.may_be_unsafe(sides, step) {
+            return Ok(Err(LoopFlaw::Unsafe));
+        }
+        let is_last = step == self.task.steps;
+        let mut reached = reached;
+        if let Some(goal) = &self.goal {
+            match self.task.question.goal {
+                GoalRule::AllAtOnce => {
+                    reached = goal_step == Some(step);
+                    let is_missed = is_last && goal_step.is_none_or(|at| at > step);
+                    if is_missed || reached && !goal.contains(sides) {
+                        return Ok(Err(LoopFlaw::Goal));
+                    }
+                }
+                GoalRule::Each => {
+                    reached |= goal.contains(sides);
+                    if is_last && !reached {
+                        return Ok(Err(LoopFlaw::Goal));
+                    }
+                }
+            }
+            if reached && self.task.ends_in_goal() {
+                return Ok(Ok((Vec::new(), reached)));
+            }
+        }
+        if is_last {
+            return Ok(Ok((Vec::new(), reached)));
+        }
+        Ok(self.images(sides, step, budget)?.map(|images| (images, reached)))
+    }
+
+    /// The boxes into which a box at a step is moved, or what stands against it.
+    fn images<S: LoopSide>(
+        &mut self,
+        sides: &[S],
+        step: u32,
+        budget: &mut Budget,
+    ) -> Result<Result<Vec<Vec<Interval>>, LoopFlaw>, StopReason> {
+        let parts = match self.cells.parts(sides) {
+            Ok(parts) => parts,
+            Err(flaw) => return Ok(Err(flaw)),
+        };
+        let (mut images, mut between) = (Vec::with_capacity(parts.len()), Vec::new());
+        for (cell, part) in parts {
+            budget.poll()?;
+            let Some(inputs) = self.cells.inputs(&cell) else { return Ok(Err(LoopFlaw::NoValue)) };
+            between.clear();
+            let Some(image) = self.motion.step(&part, inputs, &mut between) else {
+                return Ok(Err(LoopFlaw::NoValue));
+            };
+            images.push(image);
+            let is_unsafe = |sides: &Vec<Interval>| self.may_be_unsafe(sides, step + 1);
+            if self.between_samples && between.iter().any(is_unsafe) {
+                return Ok(Err(LoopFlaw::UnsafeBetween));
+            }
+        }
+        Ok(Ok(images))
+    }
+}
+
+/// Returns whether each image lies in a box; if it was not in the goal, in one that does not say so.
+fn are_inside(
+    images: &[(Vec<Interval>, bool)],
+    boxes: &[LoopBox],
+    budget: &mut Budget,
+) -> Result<bool, StopReason> {
+    // Images that come one after the other often lie in the same box.
+    let mut last = 0;
+    for (image, reached) in images {
+        budget.poll()?;
+        let includes = |one: &LoopBox| {
+            (*reached || !one.reached)
+                && one.sides.iter().zip(image).all(|(side, image)| side.includes(*image))
+        };
+        if boxes.get(last).is_some_and(includes) {
+            continue;
+        }
+        match boxes.iter().position(includes) {
+            Some(at) => last = at,
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Returns whether parts cover a box.
+fn covers(
+    parts: &[&[(Rational, Rational)]],
+    whole: &[(Rational, Rational)],
+    budget: &mut Budget,
+) -> Result<bool, StopReason> {
+    if parts.iter().any(|part| part.len() != whole.len()) {
+        return Ok(false);
+    }
+    let mut open = vec![(whole.to_vec(), (0..parts.len()).collect::<Vec<usize>>())];
+    while let Some((whole, mut meeting)) = open.pop() {
+        budget.poll()?;
+        let pairs = |at: &usize| parts[*at].iter().zip(&whole);
+        meeting.retain(|at| pairs(at).all(|((lo, hi), (low, high))| lo <= high && hi >= low));
+        if meeting.iter().any(|at| pairs(at).all(|((lo, hi), (low, high))| lo <= low && hi >= high))
+        {
+            continue;
+        }
+        let cut = meeting.iter().find_map(|at| {
+            pairs(at).enumerate().find_map(|(i, ((lo, hi), (low, high)))| {
+                let inside = [lo, hi].into_iter().find(|&cut| low < cut && cut < high)?;
+                Some((i, inside.clone()))
+            })
+        });
+        let Some((i, cut)) = cut else { return Ok(false) };
+        let (mut below, mut above) = (whole.clone(), whole);
+        below[i].1 = cut.clone();
+        above[i].0 = cut;
+        open.push((below, meeting.clone()));
+        open.push((above, meeting));
+    }
+    Ok(true)
+}
+
+/// What of a task this check does not know.
+fn unknown(task: &Task) -> Option<&'static str> {
+    let (graph, _) = task.dynamics.graph.needed_part(&task.dynamics.components);
+    let chooses = graph.nodes().iter().any(|node| matches!(node, ExpressionNode::Choose { .. }));
+    if matches!(task.controller, Controller::StateNetwork(_)) {
+        Some("networks that read the state")
+    } else if task.action.choices.is_some() {
+        Some("networks that choose among actions")
+    } else if task.dynamics.disturbances.iter().any(Disturbance::changes_within_steps) {
+        Some("disturbances that change at any time")
+    } else if task.dynamics.kind == DynamicsKind::Ode && chooses {
+        Some("differential equations with a conditional")
+    } else {
+        None
+    }
+}

@@ -1,0 +1,176 @@
+//! Goals and unsafe sets against boxes of states: does all of a box lie in one, may part of it?
+
+use std::cmp::Ordering;
+
+use policert_control_loop::{
+    Border, BoxEdge, Comparisons, ExpressionGraph, LoopRegion, UnsafeSet, UnsafeSide,
+};
+use policert_numeric::{Interval, Rational};
+
+use super::formulas::Formula;
+
+/// The values of a variable in a box.
+pub trait LoopSide {
+    /// Returns how the least one compares with an exact number.
+    fn lower_cmp(&self, edge: &BoxEdge) -> Ordering;
+    /// Returns how the greatest one compares with an exact number.
+    fn upper_cmp(&self, edge: &BoxEdge) -> Ordering;
+    /// Doubles around them.
+    fn outer(&self) -> Interval;
+}
+
+impl LoopSide for Interval {
+    fn lower_cmp(&self, edge: &BoxEdge) -> Ordering {
+        edge.compare(self.lo())
+    }
+
+    fn upper_cmp(&self, edge: &BoxEdge) -> Ordering {
+        edge.compare(self.hi())
+    }
+
+    fn outer(&self) -> Interval {
+        *self
+    }
+}
+
+/// Of the initial box, whose bounds are exact.
+impl LoopSide for (Rational, Rational) {
+    fn lower_cmp(&self, edge: &BoxEdge) -> Ordering {
+        self.0.cmp(edge.exact())
+    }
+
+    fn upper_cmp(&self, edge: &BoxEdge) -> Ordering {
+        self.1.cmp(edge.exact())
+    }
+
+    fn outer(&self) -> Interval {
+        Interval::enclosing(&self.0).hull(Interval::enclosing(&self.1))
+    }
+}
+
+/// A region with its condition compiled.
+#[derive(Debug)]
+pub(super) struct Set<'t> {
+    region: &'t LoopRegion,
+    condition: Option<Condition>,
+    /// The first step at which it counts; of a set to be avoided.
+    pub from_step: u32,
+    side: UnsafeSide,
+}
+
+impl<'t> Set<'t> {
+    pub fn new(region: &'t LoopRegion, variables: usize) -> Self {
+        let condition = region.condition().map(|condition| {
+            let (graph, comparisons) = condition.comparisons();
+            Condition::new(graph, comparisons, variables)
+        });
+        Self { region, condition, from_step: 0, side: UnsafeSide::Inside }
+    }
+
+    /// A set to be avoided.
+    pub fn avoided(set: &'t UnsafeSet, variables: usize) -> Self {
+        let UnsafeSet { region, side, from_step } = set;
+        Self { from_step: *from_step, side: *side, ..Self::new(region, variables) }
+    }
+
+    /// Returns whether part of a box may be unsafe.
+    pub fn may_be_met<S: LoopSide>(&self, state: &[S]) -> bool {
+        match self.side {
+            UnsafeSide::Inside => self.meets(state),
+            UnsafeSide::Outside => !self.contains(state),
+        }
+    }
+
+    /// Returns whether all of a box lies in the region for certain.
+    pub fn contains<S: LoopSide>(&self, state: &[S]) -> bool {
+        if let Some(condition) = &self.condition {
+            return condition.truth(&outer(state)) == Some(true);
+        }
+        let is_open = self.region.border() == Some(Border::Open);
+        self.region.sides().is_some_and(|sides| {
+            sides.iter().all(|side| {
+                let range = &state[side.variable];
+                match (range.lower_cmp(&side.lower), range.upper_cmp(&side.upper)) {
+                    (Ordering::Less, _) | (_, Ordering::Greater) => false,
+                    (Ordering::Equal, _) | (_, Ordering::Equal) => !is_open,
+                    (Ordering::Greater, Ordering::Less) => true,
+                }
+            })
+        })
+    }
+
+    fn meets<S: LoopSide>(&self, state: &[S]) -> bool {
+        if let Some(condition) = &self.condition {
+            return condition.truth(&outer(state)) != Some(false);
+        }
+        let is_open = self.region.border() == Some(Border::Open);
+        self.region.sides().is_none_or(|sides| {
+            sides.iter().all(|side| {
+                let range = &state[side.variable];
+                match (range.lower_cmp(&side.upper), range.upper_cmp(&side.lower)) {
+                    (Ordering::Greater, _) | (_, Ordering::Less) => false,
+                    (Ordering::Equal, _) | (_, Ordering::Equal) => !is_open,
+                    (Ordering::Less, Ordering::Greater) => true,
+                }
+            })
+        })
+    }
+}
+
+pub(super) fn outer<S: LoopSide>(state: &[S]) -> Vec<Interval> {
+    state.iter().map(LoopSide::outer).collect()
+}
+
+#[derive(Debug)]
+enum Condition {
+    Always(bool),
+    Below {
+        strict: bool,
+        formula: Box<Formula>,
+    },
+    /// One for `all`, or one of them.
+    Parts {
+        all: bool,
+        parts: Vec<Condition>,
+    },
+}
+
+impl Condition {
+    fn new(graph: &ExpressionGraph, comparisons: &Comparisons, variables: usize) -> Self {
+        let list = |parts: &[Comparisons]| {
+            parts.iter().map(|part| Self::new(graph, part, variables)).collect()
+        };
+        match comparisons {
+            Comparisons::Always(value) => Self::Always(*value),
+            Comparisons::Below { strict, expression } => Self::Below {
+                strict: *strict,
+                formula: Box::new(Formula::new(graph, *expression, variables)),
+            },
+            Comparisons::All(parts) => Self::Parts { all: true, parts: list(parts) },
+            Comparisons::Any(parts) => Self::Parts { all: false, parts: list(parts) },
+        }
+    }
+
+    /// Returns whether it holds everywhere in a box, or nowhere; `None` if that is not known.
+    fn truth(&self, state: &[Interval]) -> Option<bool> {
+        match self {
+            Self::Always(value) => Some(*value),
+            Self::Below { strict, formula } => {
+                let value = formula.range(state)?;
+                let (holds, fails) = match strict {
+                    true => (value.hi() < 0.0, value.lo() >= 0.0),
+                    false => (value.hi() <= 0.0, value.lo() > 0.0),
+                };
+                (holds || fails).then_some(holds)
+            }
+            Self::Parts { all, parts } => {
+                let truths: Vec<Option<bool>> =
+                    parts.iter().map(|part| part.truth(state)).collect();
+                if truths.contains(&Some(!all)) {
+                    return Some(!all);
+                }
+                truths.iter().all(Option::is_some).then_some(*all)
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Evidence that a control loop is safe: boxes of states by step; as data, and its check from that data.
+
+use std::path::{Path, PathBuf};
+
+use policert_certify::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopPart};
+use policert_control_loop::{AfterGoal, Controller, GoalRule, InitialRange, Task};
+use policert_engine_api::Budget;
+use policert_numeric::{Interval, Rational};
+use policert_outcome::{DigestError, Failure, Input, InputRole, VERSION, digests, metered};
+use policert_policy::read_network_within;
+use policert_problem::control_loop::{failure, read};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::EVIDENCE_VERSION;
+use crate::certify::File;
+
+/// What the evidence means.
+const SEMANTICS: &str = "each box contains all states that the loop may be in at its step, if it begins in its part; a network \
+     in f64, as computed, and everything else over the reals";
+
+/// The word that says that all that a box stands for was in the goal.
+const REACHED: &str = "reached";
+
+/// The evidence that `policert reach --evidence` writes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LoopEvidence {
+    /// Version of the schema.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub version: &'static str,
+    /// The verdict: `safe`.
+    pub verdict: &'static str,
+    /// What found it.
+    pub engine: &'static str,
+    /// The question.
+    pub task: LoopTask,
+    /// What the boxes mean.
+    pub semantics: &'static str,
+    /// The files that were read.
+    pub inputs: Vec<Input>,
+    /// Where all states are to be in the goal at once: the step at which they are.
+    pub goal_step: Option<u32>,
+    /// Parts of the initial box with their boxes.
+    pub parts: Vec<PartRecord>,
+}
+
+/// A question about a control loop: the task's file, and what was asked otherwise than it says.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LoopTask {
+    /// The task's file.
+    pub file: PathBuf,
+    /// The instance, if it was named.
+    pub instance: Option<String>,
+    /// The part of the initial box in which trajectories begin, as ranges of variables.
+    pub initial: Vec<String>,
+    /// The meaning of reaching the goal.
+    pub goal: Option<GoalRule>,
+    /// The rule for unsafe sets after the goal.
+    pub after_goal: Option<AfterGoal>,
+    /// Widths of the cells.
+    pub granularity: Option<Vec<String>>,
+    /// True if unsafe sets are not to be met between steps either.
+    pub between_samples: bool,
+}
+
+/// A part of the initial box with its boxes by step, from step 1 on.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PartRecord {
+    /// Exact bounds, by variable.
+    pub initial: Vec<[String; 2]>,
+    /// By step its boxes as text: `; ` between boxes, spaces between lower and upper bounds of the variables in turn,
+    /// and `reached` after them if all that the box stands for was in the goal.
+    pub steps: Vec<String>,
+}
+
+/// What a check of a control loop has confirmed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CheckedLoop {
+    /// Number of boxes.
+    pub boxes: usize,
+    /// Number of parts of the initial box.
+    pub parts: usize,
+    /// The files that were read.
+    pub inputs: Vec<Input>,
+}
+
+impl LoopEvidence {
+    /// The evidence of a claim about a task.
+    #[must_use]
+    pub fn new(task: LoopTask, inputs: Vec<Input>, claim: LoopClaim) -> Self {
+        let bounds = |(lo, hi): &(Rational, Rational)| [lo.to_string(), hi.to_string()];
+        let part = |part: LoopPart| PartRecord {
+            initial: part.initial.iter().map(bounds).collect(),
+            steps: part.steps.iter().map(|boxes| step_text(boxes)).collect(),
+        };
+        Self {
+            schema_version: EVIDENCE_VERSION,
+            version: VERSION,
+            verdict: "safe",
+            engine: "reach",
+            task,
+            semantics: SEMANTICS,
+            inputs,
+            goal_step: claim.goal_step,
+            parts: claim.parts.into_iter().map(part).collect(),
+        }
+    }
+}
+
+impl LoopTask {
+    /// The task as it was asked.
+    ///
+    /// # Errors
+    /// A file that is wrong, or a question that it does not allow.
+    pub fn read(&self) -> Result<Task, Failure> {
+        let mut task = read(&self.file, self.instance.as_deref())?;
+        for range in &self.initial {
+            let range: InitialRange = range.parse().map_err(Failure::invalid)?;
+            task.restrict_initial(&range).map_err(failure)?;
+        }
+        task.question.goal = self.goal.unwrap_or(task.question.goal);
+        task.question.after_goal = self.after_goal.unwrap_or(task.question.after_goal);
+        if let Some(widths) = &self.granularity {
+            let widths: Result<Vec<Rational>, _> = widths.iter().map(|text| text.parse()).collect();
+            let resized = match (&task.grid, widths) {
+                (Some(grid), Ok(widths)) => grid.resized(&widths),
+                (_, _) => Err("cells of these widths are impossible".to_owned()),
+            };
+            task.grid = Some(resized.map_err(Failure::invalid)?);
+        }
+        Ok(task)
+    }
+}
+
+/// Makes the check of a task ready, with the network that it names.
+///
+/// # Errors
+/// [`Failure`] if the network cannot be read; in it, what the check does not know.
+pub fn loop_check<'t>(
+    task: &'t Task,
+    between_samples: bool,
+    budget: &Budget,
+) -> Result<Result<LoopCheck<'t>, LoopError>, Failure> {
+    let network = match &task.controller {
+        Controller::CellNetwork(path) | Controller::StateNetwork(path) => {
+            Some(metered(budget, |meter| read_network_within(path, meter))?.network)
+        }
+        Controller::CellFormula { .. } => None,
+    };
+    Ok(LoopCheck::new(task, network, between_samples))
+}
+
+/// Checks evidence about a control loop, with the files that it names.
+///
+/// # Errors
+/// The reason why it is not confirmed.
+pub(crate) fn check(file: &File<'_>, budget: &mut Budget) -> Result<CheckedLoop, Failure> {
+    let asked: LoopTask = file.part("task")?;
+    let in_evidence = |failure| match failure {
+        // Nobody used the command line wrongly.
+        Failure::Usage(message) => {
+            Failure::invalid(format!("{}: {message}", file.path().display()))
+        }
+        other => other,
+    };
+    let task = asked.read().map_err(in_evidence)?;
+    let inputs = read_inputs(file, &asked, &task, budget)?;
+    if file.part::<String>("semantics")? != SEMANTICS {
+        return Err(file.rejected(&format!("`semantics` is not: {SEMANTICS}")));
+    }
+    let goal_step = match file.value().get("goal_step") {
+        None | Some(Value::Null) => None,
+        Some(_) => Some(file.part("goal_step")?),
+    };
+    let claim = LoopClaim { goal_step, parts: parts(file, task.dimension())? };
+    let refused = |error| match error {
+        LoopError::Stopped(reason) => Failure::Stopped(reason),
+        error @ LoopError::Unsupported(_) => {
+            Failure::unsupported(format!("unsupported: {}: {error}", file.path().display()))
+        }
+        error => file.rejected(&error.to_string()),
+    };
+    let mut checker = loop_check(&task, asked.between_samples, budget)?.map_err(refused)?;
+    let boxes = checker.check(&claim, budget).map_err(refused)?;
+    Ok(CheckedLoop { boxes, parts: claim.parts.len(), inputs })
+}
+
+/// The files of the question, if they are those that the evidence is about.
+fn read_inputs(
+    file: &File<'_>,
+    asked: &LoopTask,
+    task: &Task,
+    budget: &Budget,
+) -> Result<Vec<Input>, Failure> {
+    let recorded: Vec<Input> = file.part("inputs")?;
+    let mut named = vec![(InputRole::Model, asked.file.clone())];
+    match &task.controller {
+        Controller::CellNetwork(path) | Controller::StateNetwork(path) => {
+            named.push((InputRole::Network, path.clone()));
+        }
+        Controller::CellFormula { .. } => {}
+    }
+    let read = digests(named, budget).map_err(|(path, error)| match error {
+        DigestError::Stop(reason) => Failure::Stopped(reason),
+        DigestError::Io(error) => Failure::invalid(format!("{}: {error}", path.display())),
+    })?;
+    if let Some(changed) = crate::certify::changed(&recorded, &read) {
+        return Err(Failure::invalid(format!(
+            "{}: {} is not the file that the evidence is about",
+            file.path().display(),
+            changed.display()
+        )));
+    }
+    if let Some(unnamed) = crate::certify::unrecorded(&recorded, &read) {
+        return Err(file.rejected(&format!(
+            "`inputs` does not name {} as what it is for the question",
+            unnamed.display()
+        )));
+    }
+    Ok(read)
+}
+
+fn parts(file: &File<'_>, variables: usize) -> Result<Vec<LoopPart>, Failure> {
+    let list = file.value()["parts"].as_array().ok_or_else(|| file.wrong("parts"))?;
+    let part = |(at, value): (usize, &Value)| {
+        let place = |what: &str| file.wrong(&format!("parts[{at}].{what}"));
+        let initial = value["initial"].as_array().and_then(|sides| {
+            let side = |side: &Value| {
+                let [lo, hi] = side.as_array()?.as_slice() else { return None };
+                Some((lo.as_str()?.parse().ok()?, hi.as_str()?.parse().ok()?))
+            };
+            sides.iter().map(side).collect()
+        });
+        let steps = value["steps"].as_array().and_then(|steps| {
+            steps.iter().map(|boxes| read_step(boxes.as_str()?, variables)).collect()
+        });
+        Ok(LoopPart {
+            initial: initial.ok_or_else(|| place("initial"))?,
+            steps: steps.ok_or_else(|| place("steps"))?,
+        })
+    };
+    list.iter().enumerate().map(part).collect()
+}
+
+/// The boxes of a step as text.
+fn step_text(boxes: &[LoopBox]) -> String {
+    let one = |LoopBox { sides, reached }: &LoopBox| {
+        let sides = sides.iter().map(|side| format!("{} {}", side.lo(), side.hi()));
+        sides.chain(reached.then(|| REACHED.to_owned())).collect::<Vec<_>>().join(" ")
+    };
+    boxes.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// The boxes of a step from their text; `None` if it is none.
+fn read_step(text: &str, variables: usize) -> Option<Vec<LoopBox>> {
+    let one = |text: &str| {
+        let mut words = text.split_whitespace();
+        let mut number = || words.next()?.parse::<f64>().ok();
+        let mut side = |_| Interval::new(number()?, number()?);
+        let sides = (0..variables).map(&mut side).collect::<Option<_>>()?;
+        let reached = match (words.next(), words.next()) {
+            (None, _) => false,
+            (Some(REACHED), None) => true,
+            (Some(_), _) => return None,
+        };
+        Some(LoopBox { sides, reached })
+    };
+    if text.trim().is_empty() { Some(Vec::new()) } else { text.split(';').map(one).collect() }
+}
+
+/// Checks evidence that is about to be written, from its text and the files that it names.
+///
+/// # Errors
+/// The reason why it is not confirmed.
+pub fn certify_loop(evidence: &LoopEvidence, budget: &mut Budget) -> Result<(), Failure> {
+    let text = serde_json::to_vec(evidence)
+        .map_err(|error| Failure::Internal(format!("evidence as JSON: {error}")))?;
+    let file = File::parse(Path::new("evidence"), &text)?;
+    drop(text);
+    check(&file, budget).map(|_| ())
+}
