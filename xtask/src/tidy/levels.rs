@@ -23,6 +23,7 @@ const TESTKIT: &str = "policert-testkit";
 const NARROWER: [(&str, &[&str]); 1] = [(
     "policert-certify",
     &[
+        "policert-control-loop",
         "policert-numeric",
         "policert-model",
         "policert-policy",
