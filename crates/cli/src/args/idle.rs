@@ -110,10 +110,14 @@ fn never_fails(matches: &ArgMatches) -> bool {
 /// # Errors
 /// The first one that has none, and why.
 pub(super) fn check(definition: &mut Command, matches: &ArgMatches) -> Result<(), clap::Error> {
-    let (mut path, mut matches) = (String::new(), matches);
+    let (mut path, mut matches, mut command) = (String::new(), matches, definition);
     while let Some((name, inner)) = matches.subcommand() {
         path = if path.is_empty() { name.to_owned() } else { format!("{path} {name}") };
         matches = inner;
+        command = match command.find_subcommand_mut(name) {
+            Some(found) => found,
+            None => return Ok(()),
+        };
     }
     let is_given = |option| matches.value_source(option) == Some(ValueSource::CommandLine);
     let idle = RULES.iter().find(|rule| {
@@ -123,7 +127,7 @@ pub(super) fn check(definition: &mut Command, matches: &ArgMatches) -> Result<()
         Some(rule) => {
             let option = format!("--{}", rule.option.replace('_', "-"));
             let message = format!("{option} would have no effect: {}", rule.why);
-            Err(definition.error(ErrorKind::ArgumentConflict, message))
+            Err(command.error(ErrorKind::ArgumentConflict, message))
         }
         None => Ok(()),
     }
@@ -155,6 +159,7 @@ mod tests {
             ("dataset m.jani --output t --rollouts 0 --no-initial", "--no-initial"),
             ("convert m.jani --output o --no-policy --filter none", "--filter"),
             ("generate npuzzle 3 3 --output o --unsafe 1@2 --seed 1", "--seed"),
+            ("generate npuzzle 3 3 --output o --moves 3", "--moves"),
             ("generate racetrack --output o --seed 1", "--seed"),
             ("generate racetrack --output o --start-velocity 5", "--start-velocity"),
             ("generate transport --output o --seed 2", "--seed"),
@@ -173,6 +178,10 @@ mod tests {
                     .expect_err(line);
             let text = error.to_string();
             assert!(text.contains(&format!("{option} would have no effect: ")), "{line}: {text}");
+            // The usage is that of the command.
+            let all: Vec<&str> = line.split(' ').collect();
+            let path = if all[0] == "generate" { all[..2].join(" ") } else { all[0].to_owned() };
+            assert!(text.contains(&format!("Usage: policert {path} ")), "{line}: {text}");
             assert_eq!(error.exit_code(), 2, "{line}");
         }
         for line in [
