@@ -26,8 +26,6 @@ const FIRST_STARTS: usize = 3;
 const SEARCHED_PARTS: usize = 24;
 /// … with this many random trajectories each.
 const RANDOM_STARTS: usize = 12;
-/// In so many of them the start is moved to where trajectories come closest to breaking the question.
-const DESCENDED_PARTS: usize = 2;
 
 /// Parts that are halved this often, and single states in them are not decided either, are given up.
 const HALVED_ANYWAY: u32 = 4;
@@ -132,10 +130,13 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
                 return Ok(Some(unsafe_verdict(violation)));
             }
         }
-        for done in failed.iter().take(DESCENDED_PARTS) {
-            if let Some(violation) = self.simulator().descent(&done.open.part)? {
-                return Ok(Some(unsafe_verdict(violation)));
-            }
+        // It takes longer than a look, so that it is rarer the more often parts were halved.
+        let is_descended =
+            |done: &&Finished<R>| done.open.depth < 2 || done.open.depth.is_power_of_two();
+        if let Some(done) = failed.iter().find(is_descended)
+            && let Some(violation) = self.simulator().descent(&done.open.part)?
+        {
+            return Ok(Some(unsafe_verdict(violation)));
         }
         let most = self.config.refinements.unwrap_or(MAX_HALVINGS);
         for (i, done) in failed.iter().enumerate() {
