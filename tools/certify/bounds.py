@@ -6,6 +6,7 @@ from math import prod
 
 from checks import Rules, differs
 from expressions import compiled, listed
+from pieces import Pieces
 from stops import Invalid, Rejected, Unknown, Unsupported, f64, number, of_type
 
 
@@ -46,6 +47,8 @@ class Bounds(Rules):
         if sorted(names) != sorted(model.index) or len(claimed) != 2:
             raise Invalid("`variables` or `probability` is not what it should be")
         order = [names.index(variable.name) for variable in model.variables]
+        records = evidence.get("pieces")
+        self.pieces = None if records is None else Pieces(self, listed(records))
         self.bounds = {}
         for entry in listed(evidence.get("values")):
             values, low, high = entry[0], *(Fraction(f64(str(bound))) for bound in entry[1:3])
@@ -53,11 +56,14 @@ class Bounds(Rules):
             fits = all(v.low <= x <= v.high for v, x in zip(model.variables, state))
             if not fits or state in self.bounds or len(values) != len(order):
                 raise Rejected(f"not a state of the model, or listed twice: {values}")
+            high = min(high, self.pieces.least(state)) if self.pieces and high <= 1 else high
             if not 0 <= low <= high <= 1:
                 raise Rejected(f"the bounds of a state are no probabilities in order: {model.text(state)}")
             self.bounds[state] = (low, high)
         self.places = {}
         (self.check_least_steps if question.least else self.check_steps)()
+        if self.pieces:
+            return self.check_pieces(over, claimed, evidence["probability"], limit)
         low, high, count = self.over_starts(over, limit)
         if count > 1 and question.standard and question.standard[0] == "values":
             raise Rejected("the property asks for one number, and there are several")
@@ -67,6 +73,19 @@ class Bounds(Rules):
         what = f"the {quantity} probability" + " of never reaching the target" * question.never
         return f"{what} lies between {' and '.join(evidence['probability'])} ({over} over {count} start states)"
 
+    def check_pieces(self, over, claimed, texts, limit):
+        standard = self.question.standard
+        if over != "greatest":
+            raise Unsupported("pieces, other than for the greatest probability of reaching the target")
+        if standard and standard[0] == "values":
+            raise Rejected("the property asks for one number, and pieces bound those of all start states")
+        self.pieces.check(claimed[1], limit)
+        low = max((self.value(state)[0] for state in self.bounds if self.question.starts(state)), default=0)
+        if low < claimed[0]:
+            raise Rejected(f"the values of the start states show {low}, not the bound that is claimed")
+        many = f"{len(self.pieces.uppers)} pieces"
+        return f"the greatest probability lies between {' and '.join(texts)} (greatest over start states, {many})"
+
     def value(self, state):
         """The bounds of a state, and whether it is one of those that are listed and go on."""
         if state not in self.places:
@@ -75,7 +94,9 @@ class Bounds(Rules):
             elif self.stay(state) != 1 or self.question.is_so("terminal", state):
                 self.places[state] = (0, 0, False)
             else:
-                self.places[state] = (*self.bounds.get(state, (0, 1)), state in self.bounds)
+                known = self.bounds.get(state)
+                elsewhere = self.pieces.least(state) if self.pieces and known is None else 1
+                self.places[state] = (*(known or (0, elsewhere)), known is not None)
         return self.places[state]
 
     def steps(self, state):

@@ -1,5 +1,6 @@
 """Two kinds of evidence: a run, and an inductive invariant (docs/formats/evidence.md)."""
 
+from boxes import Boxes
 from expressions import Empty, Wide, compiled, listed, narrow, node, truths
 from model import halves
 from stops import Invalid, Rejected, Unknown, of_type
@@ -173,108 +174,11 @@ class Run(Rules):
         return "loop", back_to
 
 
-class Invariant(Rules):
-    """Boxes of states, each with conditions on the states in it, that no run leaves."""
+class BoxSteps(Rules):
+    """Checks of all states in boxes, each with a condition on its states, by halving boxes."""
 
-    def check(self, evidence, limit):
-        if self.question.reach_goal:
-            raise Rejected("an invariant does not show that every run reaches the goal")
-        records, model = listed(evidence.get("invariant")), self.model
-        where = listed(evidence.get("where", [[]] * len(records)))
-        if len(where) != len(records):
-            raise Invalid("`where` has another length than `invariant`")
-        self.boxes = [self.read_box(record) for record in records]
-        self.conditions = [self.joined("∧", map(self.condition, listed(parts))) for parts in where]
-        self.tests = [compiled(condition) for condition in self.conditions]
-        self.left, self.groups = limit, {}
-        for box, condition, test in zip(self.boxes, self.conditions, self.tests):
-            fixed = tuple(k for k, (low, high, _) in enumerate(box) if low == high)
-            group = self.groups.setdefault(fixed, {})
-            group.setdefault(tuple(box[k][0] for k in fixed), []).append((box, condition, test))
-        for box, condition in self.question.regions():
-            holds = compiled(condition)
-            for piece in self.outside(box):
-                for state in model.points(piece, condition, holds, limit):
-                    if not self.contains(state):
-                        raise Rejected(f"a start state lies outside of the invariant: {model.text(state)}")
-        for box, condition, test in zip(self.boxes, self.conditions, self.tests):
-            self.cover(box, condition, test)
-        return f"an inductive invariant of {len(records)} boxes"
-
-    def read_box(self, record):
-        of_type(record, dict, "invariant")
-        box = list(self.model.domains)
-        for name, ends in record.items():
-            if name not in self.model.index or len(listed(ends)) != 2:
-                raise Invalid(f"`invariant`: {name!r} is no variable with two ends")
-            k = self.model.index[name]
-            low, high = (self.model.variables[k].read(end) for end in ends)
-            if low > high:
-                raise Invalid("`invariant`: a box without states")
-            if low < box[k][0] or high > box[k][1]:
-                raise Rejected(f"`invariant`: a box leaves the domain of {name}")
-            box[k] = (low, high, True)
-        return box
-
-    def condition(self, value):
-        if len(of_type(value, dict, "where")) == 1 and next(iter(value)) in ("any", "all"):
-            ((kind, parts),) = value.items()
-            return self.joined("∨" if kind == "any" else "∧", map(self.condition, listed(parts)))
-        if set(value) != {"terms", "at_most"}:
-            raise Invalid("`where`: a condition has `terms` and `at_most`, or `any`, or `all`")
-        total = ("num", 0)
-        for name, factor in of_type(value["terms"], dict, "where").items():
-            if name not in self.model.index:
-                raise Invalid(f"`where`: {name!r} is no variable")
-            term = node("*", ("num", of_type(factor, int, "where")), ("var", self.model.index[name]))
-            total = node("+", total, term)
-        return node("≤", total, ("num", of_type(value["at_most"], int, "where")))
-
-    def joined(self, op, parts):
-        parts, neutral = list(parts), ("num", int(op == "∧"))
-        tree = parts[0] if parts else neutral
-        for part in parts[1:]:
-            tree = (op, tree, part)
-        return tree
-
-    def near(self, box):
-        """The boxes of the invariant that may meet a box: those with its values where both have a single one."""
-        for fixed, group in self.groups.items():
-            if all(box[k][0] == box[k][1] for k in fixed):
-                yield from group.get(tuple(box[k][0] for k in fixed), [])
-            else:
-                for found in group.values():
-                    yield from found
-
-    def contains(self, state):
-        inside = lambda box: all(low <= x <= high for x, (low, high, _) in zip(state, box))
-        return any(inside(box) and test(state) for box, _, test in self.near([(x, x) for x in state]))
-
-    def outside(self, box):
-        """The parts of a box that lie in no box of the invariant for sure."""
-        pieces = [box]
-        for other, condition, _ in self.near(box):
-            rest = []
-            for piece in pieces:
-                common = [(max(a, c), min(b, d), True) for (a, b, _), (c, d, _) in zip(piece, other)]
-                if any(low > high for low, high, _ in common):
-                    rest.append(piece)
-                elif truths(self.model.bound(condition, common)) != (True, False, False):
-                    rest.append(piece)
-                else:
-                    rest += without(piece, common)
-            pieces = rest
-            if len(pieces) > 1000 or not pieces:
-                break
-        return pieces
-
-    def spend(self):
-        self.left -= 1
-        if self.left < 0:
-            raise Unknown("the invariant was not checked within the limit of states (`--states`)")
-
-    def cover(self, box, condition, test):
-        """Checks the states of a box: none is unsafe, and no step leads out."""
+    def cover(self, box, condition, test, is_settled, check_state):
+        """Checks the states of a box that satisfy a condition: as a part of the box, or one by one."""
         stack = [list(box)]
         while stack:
             part = stack.pop()
@@ -282,34 +186,19 @@ class Invariant(Rules):
                 narrow(condition, 1, 1, part)
             except Empty:
                 continue
-            self.spend()
+            self.left -= 1
+            if self.left < 0:
+                raise Unknown("the boxes were not checked within the limit of states (`--states`)")
             if all(low == high for low, high, _ in part):
                 state = tuple(low for low, _, _ in part)
                 if test(state):
-                    self.cover_state(state)
-            elif not self.is_closed(part):
+                    check_state(state)
+            elif not is_settled(part):
                 stack += halves(part)
 
-    def cover_state(self, state):
-        question, model = self.question, self.model
-        if question.is_so("unsafe", state):
-            raise Rejected(f"the invariant contains the unsafe state {model.text(state)}")
-        if question.is_so("terminal", state):
-            return
-        if question.stuck_unsafe and not question.is_so("goal", state) and self.leads_on(state) is None:
-            raise Rejected(f"a run gets stuck in {model.text(state)}")
-        for operator in self.moves(state):
-            for after in self.successors(operator, state):
-                if not self.contains(after):
-                    raise Rejected(f"a step leads out of the invariant: from {model.text(state)} to {model.text(after)}")
-
-    def is_closed(self, box):
-        """Whether interval arithmetic shows that no state of a box is unsafe or leads out."""
-        question, model = self.question, self.model
-        if truths(model.bound(question.unsafe, box))[0] or self.strict or question.stuck_unsafe:
-            return False
-        if truths(model.bound(question.terminal, box)) == (True, False, False):
-            return True
+    def every_step(self, box, stays):
+        """Whether what an operator does in a box is in order, for each one that the policy may choose there."""
+        model = self.model
         possible = [o for o in model.possible(box) if not self.is_left_out(o.label)]
         sure = set()
         if self.policy:
@@ -335,27 +224,84 @@ class Invariant(Rules):
                     refuted[key] = self.policy.never_chosen(part, label, sure)
                 if refuted[key]:
                     continue
-            for k in range(len(operator.outcomes)):
-                try:
-                    after = model.image(operator, k, part)
-                except Wide:
-                    return False
-                if after is not None and self.outside(after):
-                    return False
+            if not stays(operator, part):
+                return False
         return True
 
 
-def size_of(box):
-    size = 1
-    for low, high, _ in box:
-        size *= high - low + 1
-    return size
+class Invariant(BoxSteps):
+    """Boxes of states, each with conditions on the states in it, that no run leaves."""
 
+    def check(self, evidence, limit):
+        records, model = listed(evidence.get("invariant")), self.model
+        where = listed(evidence.get("where", [[]] * len(records)))
+        if len(where) != len(records):
+            raise Invalid("`where` has another length than `invariant`")
+        self.boxes, self.left = Boxes(model, records, where, "invariant"), limit
+        for box, condition in self.question.regions():
+            holds = compiled(condition)
+            for piece in self.boxes.outside(box):
+                for state in model.points(piece, condition, holds, limit):
+                    if not self.boxes.contains(state):
+                        raise Rejected(f"a start state lies outside of the invariant: {model.text(state)}")
+        if self.question.reach_goal:
+            return self.check_ranks(evidence.get("ranks"))
+        for box, condition, test, _ in self.boxes.pieces:
+            self.cover(box, condition, test, self.is_closed, self.check_state)
+        return f"an inductive invariant of {len(records)} boxes"
 
-def without(box, inner):
-    """A box without a smaller one, as boxes."""
-    found = []
-    for k, ((low, high, _), (a, b, _)) in enumerate(zip(box, inner)):
-        sides = [side for side in ((low, a - 1, True), (b + 1, high, True)) if side[0] <= side[1]]
-        found += [[*inner[:k], side, *box[k + 1 :]] for side in sides]
-    return found
+    def check_ranks(self, ranks):
+        """Checks that every run reaches the goal: each step leads to a smaller rank, until it does."""
+        if ranks is None:
+            raise Rejected("an invariant without `ranks` does not show that every run reaches the goal")
+        if any(of_type(rank, int, "ranks") < 0 for rank in listed(ranks)):
+            raise Invalid("`ranks`: a rank below 0")
+        if len(ranks) != len(self.boxes.pieces):
+            raise Rejected("there is not one rank for each box")
+        for box, condition, test, k in self.boxes.pieces:
+            self.cover(box, condition, test, lambda part: False, lambda state: self.check_rank(state, ranks[k], ranks))
+        return f"every run reaches the goal, as the ranks of {len(ranks)} boxes show"
+
+    def check_rank(self, state, rank, ranks):
+        question, model = self.question, self.model
+        if question.is_so("goal", state):
+            return
+        if question.is_so("terminal", state) or self.leads_on(state) is None:
+            raise Rejected(f"a run ends in {model.text(state)}")
+        for operator in self.moves(state):
+            for after in self.successors(operator, state):
+                lower = min((ranks[k] for k in self.boxes.holding(after)), default=rank) < rank
+                if not lower and not question.is_so("goal", after):
+                    raise Rejected(f"a step leads to no smaller rank: from {model.text(state)} to {model.text(after)}")
+
+    def check_state(self, state):
+        question, model = self.question, self.model
+        if question.is_so("unsafe", state):
+            raise Rejected(f"the invariant contains the unsafe state {model.text(state)}")
+        if question.is_so("terminal", state):
+            return
+        if question.stuck_unsafe and not question.is_so("goal", state) and self.leads_on(state) is None:
+            raise Rejected(f"a run gets stuck in {model.text(state)}")
+        for operator in self.moves(state):
+            for after in self.successors(operator, state):
+                if not self.boxes.contains(after):
+                    raise Rejected(f"a step leads out of the invariant: from {model.text(state)} to {model.text(after)}")
+
+    def is_closed(self, box):
+        """Whether interval arithmetic shows that no state of a box is unsafe or leads out."""
+        question, model = self.question, self.model
+        if truths(model.bound(question.unsafe, box))[0] or self.strict or question.stuck_unsafe:
+            return False
+        if truths(model.bound(question.terminal, box)) == (True, False, False):
+            return True
+        return self.every_step(box, self.stays)
+
+    def stays(self, operator, part):
+        for k in range(len(operator.outcomes)):
+            try:
+                after = self.model.image(operator, k, part)
+            except Wide:
+                return False
+            if after is not None and self.boxes.outside(after):
+                return False
+        return True

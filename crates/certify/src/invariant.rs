@@ -5,24 +5,16 @@
 //! single state is left, which the plain semantics and the exact scores decide. Where the question
 //! forbids to get stuck, or to leave a domain, every state is looked at by itself.
 
-mod cover;
-
-use policert_engine_api::{
-    Budget, EngineError, Invariant, Question, StartStates, StuckRule, point_of,
-};
+use policert_engine_api::{Budget, EngineError, Invariant, Question, StuckRule, point_of};
 use policert_model::{
-    Condition, Destination, DomainRule, ModelSemantics, OPERATOR_LIMIT, Operator, Region, State,
-    Truth, UpdateValue, VarId,
+    Condition, Destination, DomainRule, OPERATOR_LIMIT, Operator, Region, State, Truth,
 };
 use policert_numeric::IntBox;
-use policert_policy::{Filter, Policy};
+use policert_policy::Policy;
 use thiserror::Error;
 
-use crate::applicable::is_applicable;
-use crate::error::ReplayError;
-use crate::scores::{Contest, Evaluations, Scorer};
-use crate::stuck::check_stuck;
-use cover::Cover;
+use crate::box_steps::{BoxSteps, direct, fits};
+use crate::cover::Cover;
 
 /// Says why boxes are no inductive invariant.
 #[derive(Clone, PartialEq, Debug, Error)]
@@ -48,6 +40,17 @@ pub enum InvariantError {
     /// A run may get stuck, which the question forbids.
     #[error("a run may get stuck in {0}")]
     Stuck(String),
+    /// Another number of ranks than of pieces.
+    #[error("there is not one rank for each box")]
+    Ranks,
+    /// A step that leads to no smaller rank.
+    #[error("{operator} leads from {state} to no smaller rank: to {target}")]
+    NotLower {
+        operator: String,
+        state: String,
+        /// The state after it.
+        target: String,
+    },
     /// It was not decided.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -101,19 +104,15 @@ pub fn check_invariant(
     budget: &mut Budget,
 ) -> Result<(), InvariantError> {
     let pieces = invariant.pieces();
-    let domains = question.model.domains();
-    let fits =
-        |sides: &IntBox| sides.dimensions() == domains.dimensions() && domains.includes(sides);
-    let fits = |piece: &Region<Condition>| fits(&piece.sides) && piece.sides.is_bounded();
-    if let Some(i) = pieces.iter().position(|piece| !fits(piece)) {
+    if let Some(i) = pieces.iter().position(|piece| !fits(question.model, piece)) {
         return Err(InvariantError::NoStates(i));
     }
     let operators = question.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
-    let semantics = ModelSemantics { model: question.model, rule: question.domain_rule };
-    let scored = policy.map(|policy| (policy, Scorer::new(policy, Evaluations::All)));
-    let cover = Cover::new(invariant);
-    let mut check = Check { question, semantics, policy, scored, cover, operators: &operators };
-    check.starts(budget)?;
+    let cover = Cover::new(pieces);
+    let check = Check { steps: BoxSteps::new(question, policy, &operators), cover };
+    if let Some(state) = check.steps.start_outside(&check.cover, budget)? {
+        return Err(InvariantError::Start(question.model.display_state(&state)));
+    }
     for piece in pieces {
         let bad = question.property.unsafe_condition.clone();
         let bad = Condition::and(piece.conditions.iter().cloned().chain([bad]));
@@ -133,73 +132,19 @@ pub fn check_invariant(
 }
 
 struct Check<'a> {
-    question: &'a Question<'a>,
-    semantics: ModelSemantics<'a>,
-    policy: Option<&'a Policy>,
-    scored: Option<(&'a Policy, Scorer<'a>)>,
+    steps: BoxSteps<'a>,
     cover: Cover<'a>,
-    operators: &'a [Operator],
 }
 
 impl Check<'_> {
-    /// Every start state lies in a box.
-    fn starts(&mut self, budget: &mut Budget) -> Result<(), InvariantError> {
-        for source in self.question.start_states() {
-            let (condition, sides) = match source {
-                StartStates::Region(condition, sides) => (condition, sides),
-                StartStates::List(states) => {
-                    let outside = states.iter().find(|state| !self.cover.contains(state));
-                    match outside {
-                        Some(state) => return Err(self.start_outside(state)),
-                        None => continue,
-                    }
-                }
-            };
-            let mut open = vec![sides];
-            while let Some(mut sides) = open.pop() {
-                budget.poll().map_err(EngineError::from)?;
-                condition.tighten(&mut sides);
-                if sides.is_empty() || self.cover.includes(&sides) {
-                    continue;
-                }
-                if let Some(cut) = self.cut_at_a_face(&sides, &|d| Some((d, 1, 0)), &sides) {
-                    open.extend(cut);
-                    continue;
-                }
-                let undecided = self.cover.open_variables(&sides);
-                let undecided: Vec<usize> = undecided.iter().map(|v| v.index()).collect();
-                let mut widest = widest_side(&sides, undecided);
-                if widest.is_none() {
-                    match point_of(&condition, &sides, budget)? {
-                        None => continue,
-                        Some(state) if !self.cover.contains(&state) => {
-                            return Err(self.start_outside(&state));
-                        }
-                        // It lies inside, which the ranges of the conditions do not show.
-                        Some(_) => widest = widest_side(&sides, 0..sides.dimensions()),
-                    }
-                }
-                if let Some(d) = widest {
-                    let at = sides[d].midpoint();
-                    open.extend(sides.cut(d, at));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn start_outside(&self, state: &[i64]) -> InvariantError {
-        InvariantError::Start(self.question.model.display_state(state))
-    }
-
     /// No transition leaves the invariant from one of its pieces.
     fn steps(
-        &mut self,
+        &self,
         piece: &Region<Condition>,
         choices: &mut dyn ChoicesInBoxes,
         budget: &mut Budget,
     ) -> Result<(), InvariantError> {
-        for operator in self.operators {
+        for operator in self.steps.operators {
             if operator.guard.truth(&piece.sides) == Truth::False {
                 continue;
             }
@@ -212,50 +157,30 @@ impl Check<'_> {
 
     /// No transition leaves the invariant from a state of a piece, and no run gets stuck there.
     fn states(&self, piece: &Region<Condition>, budget: &mut Budget) -> Result<(), InvariantError> {
-        let mut open = vec![piece.sides.clone()];
-        while let Some(sides) = open.pop() {
-            budget.poll().map_err(EngineError::from)?;
-            let wide = (0..sides.dimensions()).find(|&d| !sides[d].is_point());
-            if let Some(d) = wide {
-                let at = sides[d].midpoint();
-                open.extend(sides.cut(d, at));
-                continue;
+        let steps = &self.steps;
+        steps.for_each_state(piece, budget, &mut |state| {
+            for operator in steps.operators {
+                self.single_state(operator, state)?;
             }
-            let state = sides.lower_corner();
-            if piece.conditions.iter().any(|condition| condition.holds(&state) != Ok(true)) {
-                continue;
+            if steps.question.must_go_on(state) && !steps.goes_on(state) {
+                return Err(InvariantError::Stuck(steps.question.model.display_state(state)));
             }
-            for operator in self.operators {
-                let output = self.policy.and_then(|policy| policy.output_of(operator.label?));
-                self.single_state(operator, output, &state)?;
-            }
-            if self.question.must_go_on(&state) {
-                self.goes_on(&state)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// No run gets stuck in a state.
-    fn goes_on(&self, state: &[i64]) -> Result<(), InvariantError> {
-        match check_stuck(self.semantics, self.scored.as_ref(), 0, state) {
-            Err(ReplayError::GoesOn { .. }) => Ok(()),
-            _ => Err(InvariantError::Stuck(self.question.model.display_state(state))),
-        }
+            Ok(())
+        })
     }
 
     fn outcome(
-        &mut self,
+        &self,
         operator: &Operator,
         destination: &Destination,
         from: &Region<Condition>,
         choices: &mut dyn ChoicesInBoxes,
         budget: &mut Budget,
     ) -> Result<(), InvariantError> {
-        let sides = &from.sides;
+        let (steps, sides) = (&self.steps, &from.sides);
         let variables = sides.dimensions();
-        let output = self.policy.and_then(|policy| policy.output_of(operator.label?));
-        let exists = destination.exists(&self.question.model.variables);
+        let output = steps.output_of(operator);
+        let exists = destination.exists(&steps.question.model.variables);
         let mut first = sides.clone();
         destination.choice_sides(sides).into_iter().for_each(|side| first.push(side));
         let mut open = vec![first];
@@ -270,75 +195,47 @@ impl Check<'_> {
                 || from.conditions.iter().any(|condition| condition.truth(&piece) == Truth::False)
                 || operator.guard.truth(&piece) == Truth::False
                 || exists.truth(&piece) == Truth::False
-                || self.terminal_truth(&piece) == Truth::True
+                || steps.terminal_truth(&piece) == Truth::True
             {
                 continue;
             }
-            let image = self.image(destination, &piece);
+            let image = steps.image(destination, &piece);
             if self.cover.includes(&image) {
                 continue;
             }
             let mut states = piece.clone();
             states.truncate(variables);
             if let Some(output) = output {
-                let competing = |j: usize| self.competes(j, &states);
+                let competing = |j: usize| steps.competes(j, &states);
                 if choices.is_refuted(output, &states, &competing, budget)? {
                     continue;
                 }
             }
             if states.is_point() {
-                self.single_state(operator, output, &states.lower_corner())?;
+                self.single_state(operator, &states.lower_corner())?;
                 continue;
             }
-            let direct = |d: usize| match destination.update(VarId::new(d)) {
-                None => Some((d, 1, 0)),
-                Some(UpdateValue::Linear(linear)) => match linear.terms[..] {
-                    [(w, factor @ (1 | -1))] => Some((w.index(), factor, linear.constant)),
-                    _ => None,
-                },
-                Some(UpdateValue::General(_)) => None,
-            };
             let parts = self
-                .cut_at_a_face(&image, &direct, &piece)
-                .unwrap_or_else(|| self.halves(operator, destination, &image, from, &piece));
+                .cover
+                .cut_at_a_face(&image, &|d| direct(destination, d), &piece)
+                .unwrap_or_else(|| {
+                    steps.halves(operator, [(destination, &image)], from, &self.cover, &piece)
+                });
             open.extend(parts);
         }
         Ok(())
     }
 
     /// The state by the definition.
-    fn single_state(
-        &self,
-        operator: &Operator,
-        output: Option<usize>,
-        state: &State,
-    ) -> Result<(), InvariantError> {
-        let modelling = |error| InvariantError::from(EngineError::from(error));
-        if self.question.is_terminal(state)
-            || !self.semantics.is_enabled(operator, state).map_err(modelling)?
-        {
+    fn single_state(&self, operator: &Operator, state: &State) -> Result<(), InvariantError> {
+        let steps = &self.steps;
+        if !steps.may_fire(operator, state)? {
             return Ok(());
         }
-        if let (Some(output), Some((policy, scorer))) = (output, &self.scored) {
-            let mut competing = Vec::new();
-            for (j, &label) in policy.outputs().iter().enumerate() {
-                let competes = policy.semantics().filter == Filter::None
-                    || is_applicable(self.semantics, label, state).map_err(modelling)?;
-                if competes {
-                    competing.push(j);
-                }
-            }
-            let mut inputs = Vec::new();
-            policy.read_inputs(state, &mut inputs);
-            if let (Contest::LostTo(_) | Contest::Unlikely, _) =
-                scorer.contest(output, &competing, &inputs)
-            {
-                return Ok(());
-            }
-        }
-        for successor in self.semantics.successors(operator, state).map_err(modelling)?.list {
+        let found = steps.semantics.successors(operator, state).map_err(EngineError::from)?;
+        for successor in found.list {
             if !self.cover.contains(&successor.state) {
-                let model = self.question.model;
+                let model = steps.question.model;
                 return Err(InvariantError::Leaves {
                     operator: model.display_operator(&operator.key),
                     state: model.display_state(state),
@@ -348,105 +245,4 @@ impl Check<'_> {
         }
         Ok(())
     }
-
-    fn terminal_truth(&self, sides: &IntBox) -> Truth {
-        self.question.terminal.as_ref().map_or(Truth::False, |c| c.truth(sides))
-    }
-
-    /// Returns whether an output competes everywhere in a box.
-    fn competes(&self, output: usize, sides: &IntBox) -> bool {
-        let Some(policy) = self.policy else { return false };
-        policy.semantics().filter == Filter::None
-            || self.operators.iter().any(|operator| {
-                operator.label == Some(policy.outputs()[output])
-                    && operator.guard.truth(sides) == Truth::True
-            })
-    }
-
-    /// A box around where an outcome leads to.
-    fn image(&self, destination: &Destination, piece: &IntBox) -> IntBox {
-        let variables = &self.question.model.variables;
-        let mut image = piece.clone();
-        image.truncate(variables.len());
-        for update in &destination.updates {
-            let d = update.variable.index();
-            let values = update.value.to_expr().range(piece).integers();
-            image[d] = values.intersect(variables[d].domain);
-        }
-        image
-    }
-
-    /// Cuts a piece such that its image is cut at a face of the box that has most of it. `direct`
-    /// tells the variables whose new value is ± one old value and a constant.
-    fn cut_at_a_face(
-        &self,
-        image: &IntBox,
-        direct: &dyn Fn(usize) -> Option<(usize, i64, i64)>,
-        piece: &IntBox,
-    ) -> Option<[IntBox; 2]> {
-        let face = &self.cover.nearest(image)?.sides;
-        for (d, (inner, outer)) in face.sides().iter().zip(image.sides()).enumerate() {
-            // v' ≤ at in one part, v' > at in the other.
-            for at in [inner.lo - 1, inner.hi] {
-                if at < outer.lo || at >= outer.hi {
-                    continue;
-                }
-                let Some((w, factor, constant)) = direct(d) else { continue };
-                let before = if factor > 0 {
-                    at.checked_sub(constant)
-                } else {
-                    constant.checked_sub(at).and_then(|bound| bound.checked_sub(1))
-                };
-                let side = piece[w];
-                if let Some(at) = before.filter(|&at| side.lo <= at && at < side.hi) {
-                    return Some(piece.clone().cut(w, at));
-                }
-            }
-        }
-        None
-    }
-
-    /// The halves of a piece along a variable that something undecided depends on.
-    fn halves(
-        &self,
-        operator: &Operator,
-        destination: &Destination,
-        image: &IntBox,
-        from: &Region<Condition>,
-        piece: &IntBox,
-    ) -> [IntBox; 2] {
-        let mut reads: Vec<VarId> = Vec::new();
-        // What decides whether the image satisfies the conditions of the piece around it.
-        for v in self.cover.open_variables(image) {
-            match destination.update(v) {
-                None => reads.push(v),
-                Some(update) => update.to_expr().for_each_var(&mut |v| reads.push(v)),
-            }
-        }
-        let mut undecided = |condition: &Condition| {
-            if condition.truth(piece) == Truth::Maybe {
-                reads.extend(condition.variables());
-            }
-        };
-        undecided(&operator.guard);
-        undecided(&destination.defined);
-        from.conditions.iter().for_each(&mut undecided);
-        self.question.terminal.iter().for_each(undecided);
-        for update in &destination.updates {
-            if let UpdateValue::General(value) = &update.value {
-                value.for_each_var(&mut |v| reads.push(v));
-            }
-        }
-        let inputs = self.policy.map_or(&[][..], Policy::inputs);
-        let widest = |variables: &[VarId]| widest_side(piece, variables.iter().map(|v| v.index()));
-        let all: Vec<VarId> = (0..piece.dimensions()).map(VarId::new).collect();
-        let d = widest(&reads).or_else(|| widest(inputs)).or_else(|| widest(&all)).unwrap_or(0);
-        piece.clone().cut(d, piece[d].midpoint())
-    }
-}
-
-/// The widest of some sides that are no points.
-fn widest_side(sides: &IntBox, among: impl IntoIterator<Item = usize>) -> Option<usize> {
-    let open = among.into_iter().filter(|&d| !sides[d].is_point());
-    open.max_by_key(|&d| sides[d].lo.abs_diff(sides[d].hi))
 }

@@ -2,8 +2,9 @@
 //!
 //! [`replay`] checks a trace step by step: with the plain semantics of operators and the exact
 //! scores of the policy, never with what an engine computed. [`check_invariant`] checks that boxes
-//! of states are an inductive invariant. [`check_probability`] checks bounds of the greatest probability of
-//! reaching the unsafe states. [`check_refutation`] checks that no input of a network satisfies a
+//! of states are an inductive invariant, [`check_ranks`] that every run reaches a goal state.
+//! [`check_probability`] checks bounds of the greatest probability of reaching the unsafe states by state,
+//! [`check_pieces`] upper bounds by box. [`check_refutation`] checks that no input of a network satisfies a
 //! property, [`outputs_at`] says what its outputs are at one that is to satisfy it. [`LoopCheck`] checks that boxes
 //! contain all states of a control loop.
 //!
@@ -11,11 +12,14 @@
 //! in any part is rejected; where a choice of the policy cannot be decided, nothing is accepted.
 
 mod applicable;
+mod box_steps;
 mod control_loop;
+mod cover;
 mod error;
 mod interval_scores;
 mod invariant;
 mod probability;
+mod ranks;
 mod refutation;
 mod replay;
 mod scores;
@@ -25,7 +29,7 @@ mod single_trees;
 mod stuck;
 mod witness;
 
-pub use policert_engine_api::{OverStarts, ValuedState};
+pub use policert_engine_api::{OverStarts, ValuedPieces, ValuedState};
 
 pub use control_loop::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopFlaw, LoopPart};
 pub use error::ReplayError;
@@ -33,8 +37,9 @@ pub use interval_scores::IntervalChoices;
 pub use invariant::{ChoicesInBoxes, Competing, InvariantError, NothingRefuted, check_invariant};
 pub use probability::{
     CertifiedProbability, ProbabilityClaim, ProbabilityError, WitnessPath, WitnessStep,
-    check_probability,
+    check_pieces, check_probability,
 };
+pub use ranks::check_ranks;
 pub use refutation::{
     ElementSide, InputPart, MultiplierSum, Plane, RefutationError, RefutationStep, Relaxation,
     check_refutation,

@@ -14,17 +14,23 @@
 mod least;
 mod moves;
 mod paths;
+mod pieces;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policert_engine_api::{Budget, Direction, EngineError, OverStarts, Question, ValuedState};
+use policert_engine_api::{
+    Budget, Direction, EngineError, OverStarts, Question, ValuedPieces, ValuedState,
+};
 use policert_model::{Condition, ModelSemantics, ModellingError, OPERATOR_LIMIT, Operator, State};
 use policert_numeric::Rational;
 use policert_policy::Policy;
 use thiserror::Error;
 
+use crate::box_steps::BoxSteps;
+use crate::invariant::ChoicesInBoxes;
 use crate::scores::{Evaluations, Scorer};
 use moves::{Move, Taken};
+use pieces::{Bounded, BoundedCover, check_starts, is_start};
 
 pub use paths::{WitnessPath, WitnessStep};
 
@@ -74,6 +80,15 @@ pub enum ProbabilityError {
     /// A step that leads to more than an upper bound.
     #[error("{operator} leads from {state} to more than its upper bound")]
     Upper { operator: String, state: String },
+    /// A piece that leaves the domains of the variables, or whose bound is none of a probability.
+    #[error("piece {0} leaves the domains of the variables, or its bound is no probability")]
+    NoPiece(usize),
+    /// A state of the target in a piece with a bound below 1.
+    #[error("a piece with a bound below 1 contains a state of the target: {0}")]
+    Target(String),
+    /// A start state in no piece with a bound as low as the one that is claimed.
+    #[error("a start state lies in no piece with a bound as low as the one that is claimed: {0}")]
+    Start(String),
     /// A state with a lower bound that no scheduler reaches in this way.
     #[error("the lower bound of a state is not reached: {0}")]
     Lower(String),
@@ -104,7 +119,8 @@ pub fn check_probability(
     most_paths: usize,
     budget: &mut Budget,
 ) -> Result<CertifiedProbability, ProbabilityError> {
-    let check = Check::new(claim, values)?;
+    let operators = claim.question.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
+    let check = Check::new(claim, values, None, &operators)?;
     let taken = match claim.direction {
         Direction::Max => check.steps(budget)?,
         Direction::Min => check.least_steps(budget)?,
@@ -135,25 +151,53 @@ pub fn check_probability(
     })?;
     let [lower, upper] = [&bounds[0], &bounds[1]].map(|values| claim.over.of(values));
     let starts = known.len() as u64;
-    let paths = match best {
-        Some((_, start)) if most_paths > 0 && claim.direction == Direction::Max => {
-            check.paths(&start, &taken, most_paths, budget)?
+    let best = best.map(|(_, start)| start);
+    check.certified([lower, upper], best.as_ref(), starts, &taken, most_paths, budget)
+}
+
+/// Checks upper bounds by piece of the greatest probability, and lower bounds by state. `choices` refutes
+/// labels in boxes. The number of start states is not found out, it is 0 in what is certified.
+///
+/// # Errors
+/// The fault of the claim, or a stop of the budget.
+pub fn check_pieces(
+    claim: &ProbabilityClaim<'_>,
+    values: &[ValuedState],
+    claimed: &ValuedPieces,
+    most_paths: usize,
+    choices: &mut dyn ChoicesInBoxes,
+    budget: &mut Budget,
+) -> Result<CertifiedProbability, ProbabilityError> {
+    let bounded = Bounded::new(claim, claimed)?;
+    let question = claim.question;
+    let operators = question.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
+    let check = Check::new(claim, values, Some(&bounded), &operators)?;
+    let steps = BoxSteps::new(question, claim.policy, &operators);
+    let taken = check.steps(budget)?;
+    check.check_pieces(&steps, &bounded, choices, budget)?;
+    check_starts(&steps, &bounded, &claimed.start, budget)?;
+    let mut best: Option<(Rational, &State)> = None;
+    for value in values.iter().filter(|value| is_start(question, &value.state)) {
+        let [lo, _] = check.bounds_of(&check.place(&value.state));
+        if best.as_ref().is_none_or(|(most, _)| lo > *most) {
+            best = Some((lo, &value.state));
         }
-        _ => Vec::new(),
-    };
-    let key = |taken: &Taken| Some(check.operators[taken.operator?].key.clone());
-    let keys = taken.iter().map(|taken| taken.as_ref().and_then(key));
-    Ok(CertifiedProbability { lower, upper, starts, taken: keys.collect(), paths })
+    }
+    let lower = best.as_ref().map_or(Rational::ZERO, |(lo, _)| lo.clone());
+    let best = best.map(|(_, start)| start);
+    let bounds = [lower, claimed.start.clone()];
+    check.certified(bounds, best, 0, &taken, most_paths, budget)
 }
 
 struct Check<'a> {
     claim: &'a ProbabilityClaim<'a>,
     semantics: ModelSemantics<'a>,
     scorer: Option<Scorer<'a>>,
-    operators: Vec<Operator>,
+    operators: &'a [Operator],
     values: &'a [ValuedState],
     exact: Vec<[Rational; 2]>,
     places: BTreeMap<&'a [i64], usize>,
+    pieces: Option<BoundedCover<'a>>,
 }
 
 /// Says where a state stands.
@@ -163,6 +207,8 @@ enum Place {
     /// The condition that had to hold does not, or the state is terminal.
     Failed,
     Listed(usize),
+    /// In a piece, by its position among them.
+    Within(usize),
     Elsewhere,
 }
 
@@ -170,6 +216,8 @@ impl<'a> Check<'a> {
     fn new(
         claim: &'a ProbabilityClaim<'a>,
         values: &'a [ValuedState],
+        pieces: Option<&'a Bounded>,
+        operators: &'a [Operator],
     ) -> Result<Self, ProbabilityError> {
         if claim.policy.is_some_and(|policy| policy.semantics().at_least.is_some()) {
             let message = "bounds of a probability under a policy that draws probable labels only";
@@ -177,6 +225,7 @@ impl<'a> Check<'a> {
         }
         let model = claim.question.model;
         let domains = model.domains();
+        let pieces = pieces.map(Bounded::cover);
         let mut places = BTreeMap::new();
         let mut exact = Vec::with_capacity(values.len());
         for (at, value) in values.iter().enumerate() {
@@ -185,17 +234,19 @@ impl<'a> Check<'a> {
                 return Err(ProbabilityError::NoState(format!("{:?}", value.state)));
             }
             let [lo, hi] = value.bounds.map(Rational::from_f64);
+            let of_piece = pieces.as_ref().map(|pieces| pieces.of_state(&value.state));
+            let hi = hi.filter(|hi| *hi <= Rational::ONE);
+            let hi = hi.map(|hi| of_piece.map_or(hi.clone(), |bound| bound.min(hi)));
             match (lo, hi) {
-                (Some(lo), Some(hi)) if lo.signum() >= 0 && lo <= hi && hi <= Rational::ONE => {
+                (Some(lo), Some(hi)) if lo.signum() >= 0 && lo <= hi => {
                     exact.push([lo, hi]);
                 }
                 _ => return Err(ProbabilityError::NoBounds(model.display_state(&value.state))),
             }
         }
-        let operators = model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
         let semantics = ModelSemantics { model, rule: claim.question.domain_rule };
         let scorer = claim.policy.map(|policy| Scorer::new(policy, Evaluations::All));
-        Ok(Self { claim, semantics, scorer, operators, values, exact, places })
+        Ok(Self { claim, semantics, scorer, operators, values, exact, places, pieces })
     }
 
     fn place(&self, state: &[i64]) -> Place {
@@ -205,7 +256,11 @@ impl<'a> Check<'a> {
         } else if self.claim.stay.holds(state) != Ok(true) || question.is_terminal(state) {
             Place::Failed
         } else {
-            self.places.get(state).map_or(Place::Elsewhere, |&at| Place::Listed(at))
+            let within = || self.pieces.as_ref().and_then(|pieces| pieces.piece_of(state));
+            match self.places.get(state) {
+                Some(&at) => Place::Listed(at),
+                None => within().map_or(Place::Elsewhere, Place::Within),
+            }
         }
     }
 
@@ -214,8 +269,34 @@ impl<'a> Check<'a> {
             Place::Target => [Rational::ONE, Rational::ONE],
             Place::Failed => [Rational::ZERO, Rational::ZERO],
             Place::Listed(at) => self.exact[*at].clone(),
+            Place::Within(piece) => [Rational::ZERO, self.bound_of_piece(*piece)],
             Place::Elsewhere => [Rational::ZERO, Rational::ONE],
         }
+    }
+
+    fn bound_of_piece(&self, piece: usize) -> Rational {
+        self.pieces.as_ref().map_or(Rational::ONE, |pieces| pieces.of_piece(piece))
+    }
+
+    /// What was certified of a number: with the paths from the start state that it is about.
+    fn certified(
+        &self,
+        [lower, upper]: [Rational; 2],
+        best: Option<&State>,
+        starts: u64,
+        taken: &[Option<Taken>],
+        most_paths: usize,
+        budget: &mut Budget,
+    ) -> Result<CertifiedProbability, ProbabilityError> {
+        let paths = match best {
+            Some(start) if most_paths > 0 && self.claim.direction == Direction::Max => {
+                self.paths(start, taken, most_paths, budget)?
+            }
+            _ => Vec::new(),
+        };
+        let key = |taken: &Taken| Some(self.operators[taken.operator?].key.clone());
+        let taken = taken.iter().map(|taken| taken.as_ref().and_then(key)).collect();
+        Ok(CertifiedProbability { lower, upper, starts, taken, paths })
     }
 
     /// Checks all steps; by listed state: what its lower bound rests on.

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Budget, Counts, EngineError, Invariant, Observer, ProbabilityBounds, Question, Recorder, Trace,
-    UnknownReason, ValuedState, Verdict,
+    Budget, ClaimedValues, Counts, EngineError, Invariant, Observer, ProbabilityBounds, Question,
+    Recorder, Trace, UnknownReason, Verdict,
 };
 
 /// Answers questions about policies.
@@ -126,7 +126,8 @@ impl EngineAnswer {
         match verdict {
             Verdict::Safe { vacuous } => {
                 let none = || Err("the engine has no evidence of this verdict".to_owned());
-                let claimed = |invariant| ClaimedInvariant { invariant, is_needed: false };
+                let claimed =
+                    |invariant| ClaimedInvariant { invariant, ranks: None, is_needed: false };
                 let invariant = invariant.unwrap_or_else(none).map(claimed);
                 Self::Safe { vacuous, invariant }
             }
@@ -147,6 +148,9 @@ impl From<Verdict> for EngineAnswer {
 pub struct ClaimedInvariant {
     /// The invariant.
     pub invariant: Invariant,
+    /// Where every run reaches the goal: by piece, a number that falls with every step from it to a state that
+    /// is no goal state. Goal states need not be in a piece.
+    pub ranks: Option<Vec<u64>>,
     /// True if the verdict stands only if the check of the invariant confirms it in time.
     pub is_needed: bool,
 }
@@ -162,9 +166,10 @@ pub struct BoundedProbability {
     pub vacuous: bool,
     /// The reason why this is not what was asked for, if it is not.
     pub unknown: Option<UnknownReason>,
-    /// Bounds of single states for evidence, or why there are none.
-    pub values: Result<Vec<ValuedState>, String>,
-    /// True if these are exact values that were rounded state by state: a check may fail then.
+    /// Bounds of single states and of pieces for evidence, or why there are none.
+    pub values: Result<ClaimedValues, String>,
+    /// True if these are exact values that were rounded state by state, or values of a search that a limit ended: a
+    /// check may fail then.
     pub rounded: bool,
 }
 

@@ -30,7 +30,10 @@ pub use error::EngineError;
 pub use event::{Event, Observer, Silent};
 pub use invariant::Invariant;
 pub use point::{point_in_steps, point_of};
-pub use probability::{Direction, OverStarts, ProbabilityAim, ProbabilityBounds, ValuedState};
+pub use probability::{
+    ClaimedValues, Direction, OverStarts, ProbabilityAim, ProbabilityBounds, ValuedPieces,
+    ValuedState,
+};
 pub use question::{Aim, Question, StartStates, StuckRule};
 pub use recorder::{AskedQuery, Recorder, SelectionQuery, Values};
 pub use side_table::{Id, SideTable};

@@ -1,6 +1,6 @@
 //! Questions about probabilities, and bounds of them.
 
-use policert_model::{Condition, FilterFunction, QuantityComparison, Relation, State};
+use policert_model::{Condition, FilterFunction, QuantityComparison, Region, Relation, State};
 use policert_numeric::Rational;
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +119,31 @@ pub struct ValuedState {
     pub state: State,
     /// Lower and upper bound.
     pub bounds: [f64; 2],
+}
+
+/// Upper bounds of the greatest probability of reaching an unsafe state, by piece.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ValuedPieces {
+    /// Sets of states, each with a bound that holds from all of its states: a 64-bit number that is meant
+    /// exactly. States in no piece have the bound 1.
+    pub pieces: Vec<(Region<Condition>, f64)>,
+    /// The bound that is claimed of every start state.
+    pub start: Rational,
+}
+
+/// What a claim about a probability rests on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClaimedValues {
+    /// Bounds by state.
+    pub states: Vec<ValuedState>,
+    /// Upper bounds by piece, for engines that do not enumerate states.
+    pub pieces: Option<ValuedPieces>,
+}
+
+impl From<Vec<ValuedState>> for ClaimedValues {
+    fn from(states: Vec<ValuedState>) -> Self {
+        Self { states, pieces: None }
+    }
 }
 
 /// A question about the probability of reaching an unsafe state.

@@ -7,7 +7,9 @@ mod trace;
 use std::path::{Path, PathBuf};
 
 use policert_certify::{OverStarts, ProbabilityError};
-use policert_engine_api::{Budget, CancelFlag, Direction, EngineError, Event, Limits, Observer};
+use policert_engine_api::{
+    Budget, CancelFlag, ClaimedValues, Direction, EngineError, Event, Limits, Observer,
+};
 use policert_jani::property::FilterFunction;
 use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Failure, Input, Outcome, VerdictWord};
@@ -19,7 +21,8 @@ use policert_query::AnswerWord;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{EndKind, Evidence, check_bounds};
+use crate::evidence::read_pieces;
+use crate::{EndKind, Evidence, PieceRecord, check_bounds};
 pub(crate) use file::File;
 use file::{Kind, VerdictKind};
 
@@ -61,6 +64,9 @@ pub struct CertifyReport {
     pub quantity: Option<Quantity>,
     /// Of a probability: number of states with bounds.
     pub states: usize,
+    /// Of a probability: number of pieces with upper bounds, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pieces: Option<usize>,
     /// Of *unsafe*: number of steps.
     pub steps: Option<usize>,
     /// Of *unsafe*: in which way the run ends.
@@ -130,7 +136,7 @@ fn run(
     let record: ProblemRecord = file.part("task")?;
     let semantics: SemanticsRecord = file.part("semantics")?;
     let inputs: Vec<Input> = file.part("inputs")?;
-    let mut budget = Budget::new(limits.clone(), cancel.clone());
+    let budget = Budget::new(limits.clone(), cancel.clone());
     let problem = Problem::load_any(&options(&record, &semantics), &budget, &mut outcome.remarks);
     let (report, read) = (&mut outcome.report, &outcome.remarks.inputs);
     let problem = match problem {
@@ -173,7 +179,7 @@ fn run(
     }
     match kind {
         VerdictKind::Probability => {
-            probability(file, &problem, report, &mut budget)?;
+            probability(file, &problem, report, &budget)?;
             report.verdict = Some(VerdictWord::Probability);
         }
         VerdictKind::Unsafe => {
@@ -237,19 +243,30 @@ fn probability(
     file: &File<'_>,
     problem: &Problem,
     report: &mut CertifyReport,
-    budget: &mut Budget,
+    budget: &Budget,
 ) -> Result<(), Failure> {
     let claimed: [String; 2] = file.part("probability")?;
     let [low, high] = [&claimed[0], &claimed[1]].map(|text| text.parse::<Rational>());
     let (Ok(low), Ok(high)) = (low, high) else { return Err(file.wrong("probability")) };
-    let values = file.values(problem)?;
-    report.states = values.len();
+    let states = file.values(problem)?;
+    let pieces = match file.value().get("pieces") {
+        None => None,
+        Some(_) => {
+            let records: Vec<PieceRecord> = file.part("pieces")?;
+            report.pieces = Some(records.len());
+            let pieces = read_pieces(&problem.model, &records, high.clone());
+            Some(pieces.ok_or_else(|| file.wrong("pieces"))?)
+        }
+    };
+    report.states = states.len();
     let asked = problem.probability_aim(None)?;
     let over = asked.over_starts();
     if file.value().get("over_start_states").is_some() {
         file.compare("over_start_states", &json!(over))?;
     }
-    let certified = match check_bounds(problem, &asked, &values, budget) {
+    let has_pieces = pieces.is_some();
+    let certified = match check_bounds(problem, &asked, &ClaimedValues { states, pieces }, budget)?
+    {
         Ok(certified) => certified,
         Err(ProbabilityError::Engine(EngineError::Stop(reason))) => {
             return Err(Failure::Stopped(reason));
@@ -258,7 +275,7 @@ fn probability(
         Err(error) => return Err(file.rejected(&error.to_string())),
     };
     report.start_states = certified.starts;
-    if certified.starts > 1 && asked.function == FilterFunction::Values {
+    if (certified.starts > 1 || has_pieces) && asked.function == FilterFunction::Values {
         return Err(file.rejected("the property asks for one number, and there are several"));
     }
     if certified.lower < low || certified.upper > high {

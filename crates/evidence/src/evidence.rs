@@ -14,7 +14,8 @@ use policert_problem::{Problem, ProblemRecord, SemanticsRecord};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use from_bounds::check as check_bounds;
+pub(crate) use from_bounds::read_pieces;
+pub use from_bounds::{Unconfirmed, check as check_bounds};
 pub(crate) use from_invariant::read_invariant;
 
 /// Version of the schema of evidence files.
@@ -59,7 +60,7 @@ pub enum Proof {
         /// The way in which it ends.
         end: EndRecord,
     },
-    /// *safe*: boxes of states whose union is an inductive invariant.
+    /// *safe*: boxes of states whose union is an inductive invariant, or with ranks that fall.
     Invariant {
         /// For each box the variables that do not have all values of their domain: the least and
         /// the greatest value.
@@ -67,6 +68,9 @@ pub enum Proof {
         /// For each box what its states satisfy besides; left out if they satisfy nothing.
         #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
         conditions: Vec<Vec<ConditionRecord>>,
+        /// Where every run reaches the goal: for each box a rank, which falls with every step.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ranks: Option<Vec<u64>>,
     },
     /// *probability*: bounds by state that no step contradicts.
     Probability {
@@ -81,6 +85,9 @@ pub enum Proof {
         operators: Vec<OperatorRecord>,
         /// Bounds by state.
         values: Vec<ValueRecord>,
+        /// Upper bounds by piece; left out if there are none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pieces: Option<Vec<PieceRecord>>,
         /// The most probable paths of the scheduler to the target.
         paths: Vec<WitnessPathRecord>,
     },
@@ -113,6 +120,11 @@ pub enum ConditionRecord {
 /// scheduler takes. The bounds are the 64-bit numbers nearest to the decimals written.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ValueRecord(pub Vec<i64>, pub f64, pub f64, pub Option<usize>);
+
+/// A box of states as in an invariant, the conditions that its states satisfy besides, and an upper bound of
+/// their values: the 64-bit number nearest to the decimals written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PieceRecord(pub Map<String, Value>, pub Vec<ConditionRecord>, pub f64);
 
 /// A path to the target.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use policert_certify::{
     ChoicesInBoxes, Competing, IntervalChoices, InvariantError, NothingRefuted, check_invariant,
+    check_ranks,
 };
-use policert_engine_api::{Budget, EngineError, Invariant, Limits, StopReason};
+use policert_engine_api::{Budget, ClaimedInvariant, EngineError, Limits, StopReason};
 use policert_numeric::IntBox;
 use policert_outcome::Failure;
 use policert_policy::Policy;
@@ -22,7 +23,9 @@ const BOXES: u64 = 256;
 pub enum CheckedBy {
     /// By code that shares nothing with the engines.
     Intervals,
-    /// The same but for the policy's choices, which a new decision oracle refuted.
+    /// State by state, by the definition: that ranks fall until the goal is reached.
+    States,
+    /// By code that shares nothing with the engines but for the policy's choices, which a new decision oracle refuted.
     Oracle,
 }
 
@@ -31,6 +34,9 @@ impl CheckedBy {
     #[must_use]
     pub fn note(self, boxes: usize) -> String {
         let how = match self {
+            Self::States => {
+                return format!("the ranks of {boxes} boxes were checked again, state by state");
+            }
             Self::Intervals => "plain interval arithmetic",
             Self::Oracle => {
                 "a decision oracle of its own, as plain interval arithmetic was not enough in time"
@@ -46,47 +52,60 @@ impl CheckedBy {
 /// A stop; an invariant that is none is an internal error.
 pub fn check(
     problem: &Problem,
-    invariant: &Invariant,
+    claimed: &ClaimedInvariant,
     whole: &Budget,
 ) -> Result<CheckedBy, Failure> {
     let question = problem.question();
+    let policy = problem.policy.as_ref();
+    let invariant = &claimed.invariant;
+    if let Some(ranks) = &claimed.ranks {
+        let mut budget = whole.within(whole.remaining());
+        check_ranks(&question, policy, invariant, ranks, &mut budget).map_err(rejected)?;
+        return Ok(CheckedBy::States);
+    }
+    let is_time =
+        |error: &_| matches!(error, InvariantError::Engine(EngineError::Stop(StopReason::Time)));
+    let checked = with_choices(problem, whole, is_time, |choices, budget| {
+        check_invariant(&question, policy, invariant, choices, budget)
+    })?;
+    checked.map(|((), by)| by).map_err(rejected)
+}
+
+/// Makes a check that asks in which boxes the policy chooses a label nowhere: plain interval arithmetic
+/// answers first; where it is not enough in time, as `is_time` tells by the error, a decision oracle.
+///
+/// # Errors
+/// A policy that the oracle cannot take; what the check says stands in what is returned.
+pub(crate) fn with_choices<T, E>(
+    problem: &Problem,
+    whole: &Budget,
+    is_time: impl Fn(&E) -> bool,
+    mut check: impl FnMut(&mut dyn ChoicesInBoxes, &mut Budget) -> Result<T, E>,
+) -> Result<Result<(T, CheckedBy), E>, Failure> {
     let left = || whole.remaining();
     let budget = |time: Option<Duration>| {
         let limits = Limits { time, memory: whole.limits().memory, states: None };
         Budget::new(limits, whole.cancel_flag().clone())
     };
     let Some(policy) = &problem.policy else {
-        let mut budget = budget(left());
-        check_invariant(&question, None, invariant, &mut NothingRefuted, &mut budget)
-            .map_err(rejected)?;
-        return Ok(CheckedBy::Intervals);
+        let found = check(&mut NothingRefuted, &mut budget(left()));
+        return Ok(found.map(|found| (found, CheckedBy::Intervals)));
     };
     let share = (whole.elapsed() / 2).max(LEAST_TIME);
     let time = left().map_or(share, |left| share.min(left / 2));
-    let mut intervals = IntervalChoices::new(policy);
-    let first = check_invariant(
-        &question,
-        Some(policy),
-        invariant,
-        &mut intervals,
-        &mut budget(Some(time)),
-    );
-    match first {
-        Ok(()) => return Ok(CheckedBy::Intervals),
-        Err(InvariantError::Engine(EngineError::Stop(StopReason::Time))) => {}
-        Err(error) => return Err(rejected(error)),
+    match check(&mut IntervalChoices::new(policy), &mut budget(Some(time))) {
+        Err(error) if is_time(&error) => {}
+        found => return Ok(found.map(|found| (found, CheckedBy::Intervals))),
     }
     let mut choices = OracleChoices::new(problem, policy)?;
-    let mut budget = budget(left());
-    check_invariant(&question, Some(policy), invariant, &mut choices, &mut budget)
-        .map_err(rejected)?;
-    Ok(CheckedBy::Oracle)
+    let found = check(&mut choices, &mut budget(left()));
+    Ok(found.map(|found| (found, CheckedBy::Oracle)))
 }
 
 fn rejected(error: InvariantError) -> Failure {
     match error {
         InvariantError::Engine(EngineError::Stop(reason)) => Failure::Stopped(reason),
-        error => Failure::Internal(format!("the invariant does not hold: {error}")),
+        error => Failure::Internal(format!("the boxes do not show it: {error}")),
     }
 }
 

@@ -33,7 +33,7 @@ pub use certify::{CertifyReport, CertifyRequest, Quantity, certify, certify_unwr
 pub use control_loop::{CheckedLoop, LoopEvidence, LoopTask, PartRecord, certify_loop, loop_check};
 pub use evidence::{
     ConditionRecord, EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover,
-    OperatorRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord,
-    WitnessStepRecord, check_bounds,
+    OperatorRecord, PieceRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, Unconfirmed,
+    ValueRecord, WitnessPathRecord, WitnessStepRecord, check_bounds,
 };
 pub use invariant_check::{CheckedBy, check as check_invariant};

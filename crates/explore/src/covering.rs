@@ -5,15 +5,45 @@ use std::cmp::Ordering;
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::IntBox;
 
+/// The greatest number of states that are written down as boxes.
+const MOST_STATES: usize = 500_000;
+/// The greatest number of boxes.
+const MOST_BOXES: usize = 100_000;
+
+/// Says why states are too many to be evidence, if they are.
+pub(crate) fn check_states(engine: &str, count: usize) -> Result<(), String> {
+    match count > MOST_STATES {
+        true => Err(format!(
+            "{engine} reached {count} states, of which it keeps {MOST_STATES} at most as evidence"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Says why boxes are too many to be evidence, if they are.
+pub(crate) fn check_boxes(count: usize) -> Result<(), String> {
+    match count > MOST_BOXES {
+        true => Err(format!(
+            "the states that were reached make {count} boxes; evidence has {MOST_BOXES} at most"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// States as few boxes, for evidence; or why not.
+pub(crate) fn few_boxes(points: Vec<IntBox>, budget: &mut Budget) -> Result<Vec<IntBox>, String> {
+    let boxes = merged(points, budget).map_err(|reason| {
+        format!("the states that were reached could not be written as boxes: {reason}")
+    })?;
+    check_boxes(boxes.len()).map(|()| boxes)
+}
+
 /// Merges disjoint boxes whose union is a box, along one dimension after the other, until no two of
 /// them can be merged.
 ///
 /// # Errors
 /// A stop of the budget.
-pub(crate) fn merged(
-    mut boxes: Vec<IntBox>,
-    budget: &mut Budget,
-) -> Result<Vec<IntBox>, StopReason> {
+fn merged(mut boxes: Vec<IntBox>, budget: &mut Budget) -> Result<Vec<IntBox>, StopReason> {
     let dimensions = boxes.first().map_or(0, IntBox::dimensions);
     loop {
         let before = boxes.len();

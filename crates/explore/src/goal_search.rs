@@ -10,13 +10,17 @@
 
 mod graph;
 
+use std::collections::BTreeMap;
+
 use policert_engine_api::{
     Budget, Counts, EngineError, Event, Observer, Question, StopReason, Trace, UnknownReason,
     Verdict,
 };
 use policert_model::State;
+use policert_numeric::IntBox;
 use policert_policy::Policy;
 
+use crate::covering::{check_boxes, check_states, few_boxes};
 use crate::packing::StatePacking;
 use crate::policy_successors::{PolicySuccessors, Stuck};
 use crate::state_table::{StateId, StateTable};
@@ -31,6 +35,9 @@ pub struct GoalSearched {
     pub counts: Counts,
     /// Goal states among the reached ones.
     pub goal_states: u64,
+    /// Of *safe*, if evidence is wanted: disjoint boxes of the states that runs meet, each with the greatest number
+    /// of steps from its states to a goal state; or why there are none.
+    pub ranked: Option<Result<Vec<(IntBox, u32)>, String>>,
 }
 
 /// Searches all states that are met before a goal state.
@@ -63,8 +70,10 @@ pub fn reach_goal(
         Err(error) => return Err(error),
     };
     let verdict = search.verdict(stopped)?;
+    let is_wanted = question.evidence && matches!(verdict, Verdict::Safe { .. });
+    let ranked = is_wanted.then(|| search.ranked(budget));
     search.counts.reachable_states = search.table.len() as u64;
-    Ok(GoalSearched { verdict, counts: search.counts, goal_states: search.goal_states })
+    Ok(GoalSearched { verdict, counts: search.counts, goal_states: search.goal_states, ranked })
 }
 
 /// Progress is told after this many states.
@@ -186,6 +195,23 @@ impl GoalSearch<'_> {
             }));
         }
         Ok(Verdict::Safe { vacuous: self.counts.start_states == 0 })
+    }
+
+    /// The states as boxes, with their ranks.
+    fn ranked(&self, budget: &mut Budget) -> Result<Vec<(IntBox, u32)>, String> {
+        check_states("engine explicit", self.table.len())?;
+        let ranks = self.graph.ranks();
+        let mut by_rank: BTreeMap<u32, Vec<IntBox>> = BTreeMap::new();
+        for (id, rank) in (0u32..).zip(ranks) {
+            by_rank.entry(rank).or_default().push(IntBox::point(&self.state(id)));
+        }
+        let mut ranked = Vec::new();
+        for (rank, points) in by_rank {
+            let boxes = few_boxes(points, budget)?;
+            ranked.extend(boxes.into_iter().map(|sides| (sides, rank)));
+            check_boxes(ranked.len())?;
+        }
+        Ok(ranked)
     }
 
     /// The run along a path, by the reference semantics.

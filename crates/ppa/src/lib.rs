@@ -52,7 +52,8 @@ pub use config::{EnvironmentSolver, PolicySolver, PpaConfig, RelaxedSolver, Test
 pub use engine::{PpaReport, StartRegion, run, run_recorded};
 pub use predicates::PredicateSet;
 pub use prob::{
-    CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Spurious, prob_cegar, prob_ppa,
+    CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Shown, Spurious, prob_cegar,
+    prob_ppa,
 };
 pub use queries::{EnvironmentTests, Queries, QueryStats, Selection, TestStats};
 pub use region::Region;

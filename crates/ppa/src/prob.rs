@@ -9,6 +9,7 @@
 //! | refinement for a bound, and with the search for one (Algorithm 2) | `bound_search.rs` |
 //! | counterexample analysis (CeAna) | `counterexample.rs`, `unsafe_paths.rs`, `maximal_realisation.rs` |
 //! | proved lower bounds: concrete runs | `concrete_runs.rs`, `divergence.rs` |
+//! | what the bounds rest on, for evidence | `valued_pieces.rs` |
 
 mod abstract_mdp;
 mod bound_search;
@@ -20,6 +21,7 @@ mod expansion;
 mod max_prob;
 mod maximal_realisation;
 mod unsafe_paths;
+mod valued_pieces;
 
 #[cfg(test)]
 mod tests;
@@ -41,6 +43,7 @@ use crate::predicates::require_total;
 use crate::queries::QueryStats;
 
 pub use max_prob::MaxProbMethod;
+pub use valued_pieces::Shown;
 
 use abstract_mdp::{AbstractMdp, Expanding};
 use bound_search::BoundSearch;
@@ -118,6 +121,8 @@ pub struct ProbReport {
     pub spurious: Spurious,
     /// Remarks for the user.
     pub notes: Vec<String>,
+    /// What the bounds rest on, or why there is nothing.
+    pub shown: Result<Shown, String>,
 }
 
 /// Says why counterexamples were spurious, and how often they were real.
@@ -198,6 +203,7 @@ pub fn prob_ppa(
         Err(error) => (ProbabilityBounds::unknown(), Some(reason_of(error)?)),
     };
     bounds.lo = Rational::ZERO;
+    let mut shown = Err("the search did not end".to_owned());
     if unknown.is_none() {
         observer.event(Event::Phase("concrete runs"));
         let mut search = BoundSearch::new(&abstraction, mdp, prob.clone());
@@ -206,6 +212,7 @@ pub fn prob_ppa(
             Err(EngineError::Stop(_)) => {}
             Err(error) => unknown = Some(reason_of(error)?),
         }
+        shown = search.shown(&mut queries, budget, observer)?;
         mdp = search.into_mdp();
     }
     let mut counts = counts_of(&mdp, expanded, transitions);
@@ -221,6 +228,7 @@ pub fn prob_ppa(
         refinements: BTreeMap::new(),
         spurious: Spurious::default(),
         notes: added_atoms(added).into_iter().chain(notes(&mdp)).collect(),
+        shown,
     })
 }
 
@@ -264,7 +272,8 @@ pub fn prob_cegar(
         Ok(unknown) => unknown,
         Err(error) => Some(reason_of(error)?),
     };
-    Ok(search.report(unknown, &queries))
+    let shown = search.shown(&mut queries, budget, observer)?;
+    Ok(search.report(unknown, shown, &queries))
 }
 
 fn refuse(question: &Question<'_>, engine: &str) -> Result<(), EngineError> {

@@ -13,6 +13,8 @@ mod ppa;
 mod prob;
 mod prob_ppa;
 
+pub(crate) use prob::truth;
+
 use std::time::Instant;
 
 use policert_engine_api::{

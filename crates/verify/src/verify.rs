@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use policert_engine_api::{
-    Aim, BoundedProbability, Budget, CancelFlag, ClaimedInvariant, Conclusion, Context,
-    EngineAnswer, Event, Limits, Observer, ProbabilityAim, Question, Recorder, StopReason, Trace,
-    UnknownReason,
+    Aim, BoundedProbability, Budget, CancelFlag, Conclusion, Context, EngineAnswer, Event, Limits,
+    Observer, ProbabilityAim, Question, Recorder, StopReason, Trace, UnknownReason,
 };
-use policert_evidence::{Evidence, certify_unwritten, check_invariant};
+use policert_evidence::{Evidence, Unconfirmed, certify_unwritten, check_invariant};
 use policert_outcome::decimal::outward;
 use policert_outcome::{Certified, ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 use policert_problem::{Problem, ProblemOptions, check_aim};
@@ -221,22 +220,25 @@ fn prove(
             proved.notes.extend(remarks::chance_note(problem, &evidence));
             proved.evidence = Some(evidence);
         }
-        EngineAnswer::Safe { invariant: Ok(ClaimedInvariant { invariant, is_needed }), .. } => {
-            let boxes = invariant.pieces().len();
-            match check_invariant(problem, invariant, budget) {
+        EngineAnswer::Safe { invariant: Ok(claimed), .. } => {
+            let boxes = claimed.invariant.pieces().len();
+            match check_invariant(problem, claimed, budget) {
                 Ok(checked) => {
                     proved.notes.push(checked.note(boxes));
-                    match Evidence::of_invariant(problem, found.engine, invariant) {
+                    match Evidence::of_invariant(problem, found.engine, claimed) {
                         Ok(evidence) => proved.evidence = Some(evidence),
                         Err(why) => proved.no_evidence = why,
                     }
                 }
                 Err(Failure::Stopped(reason)) => {
+                    let what = match claimed.ranks {
+                        Some(_) => "ranks that fall until the goal is reached",
+                        None => "an inductive invariant",
+                    };
                     let why = format!(
-                        "an inductive invariant ({boxes} boxes) was found, but checking it again \
-                         did not end"
+                        "{what} ({boxes} boxes) were found, but checking them again did not end"
                     );
-                    if *is_needed {
+                    if claimed.is_needed {
                         proved.notes.push(why.clone());
                         proved.unconfirmed = Some(reason);
                     }
@@ -245,15 +247,25 @@ fn prove(
                 Err(other) => return Err(other),
             }
         }
-        EngineAnswer::Probability(BoundedProbability { values: Ok(values), rounded, .. })
-            if wanted =>
-        {
+        EngineAnswer::Probability(BoundedProbability {
+            values: Ok(values),
+            rounded,
+            holds,
+            ..
+        }) if wanted => {
             let Aim::Probability(aim) = &question.aim else { return Ok(proved) };
-            let mut budget = budget.within(budget.remaining());
-            match Evidence::of_bounds(problem, aim, values, &mut budget)? {
-                Ok(evidence) => proved.evidence = Some(evidence),
-                Err(why) if why.is_stop() || *rounded => proved.no_evidence = why.to_string(),
-                Err(why) => return Err(Failure::Internal(format!("not confirmed: {why}"))),
+            match Evidence::of_bounds(problem, found.engine, aim, values, budget)? {
+                Ok(evidence) => {
+                    proved.notes.extend(remarks::undecided_by(&evidence, aim, *holds));
+                    proved.evidence = Some(evidence);
+                }
+                Err(Unconfirmed::Unwritten(why)) => proved.no_evidence = why,
+                Err(Unconfirmed::Check(why)) if why.is_stop() || *rounded => {
+                    proved.no_evidence = why.to_string();
+                }
+                Err(Unconfirmed::Check(why)) => {
+                    return Err(Failure::Internal(format!("not confirmed: {why}")));
+                }
             }
         }
         EngineAnswer::Safe { invariant: Err(_), .. }

@@ -63,7 +63,11 @@ impl Check<'_> {
         let outcomes = step.reached().map(|places| {
             let within = places.filter_map(|place| match place {
                 Place::Listed(to) if !self.exact[to][0].is_zero() => Some(to),
-                Place::Listed(_) | Place::Target | Place::Failed | Place::Elsewhere => None,
+                Place::Listed(_)
+                | Place::Within(_)
+                | Place::Target
+                | Place::Failed
+                | Place::Elsewhere => None,
             });
             let within: Vec<usize> = within.collect();
             (!within.is_empty()).then_some(within)

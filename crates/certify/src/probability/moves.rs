@@ -54,7 +54,7 @@ pub(super) struct Taken {
 
 /// An outcome of an operator: one state, or several by values that are chosen freely.
 #[derive(Clone)]
-struct MoveOutcome {
+pub(super) struct MoveOutcome {
     destination: usize,
     probability: Rational,
     options: Vec<Reached>,
@@ -100,7 +100,7 @@ impl Extreme {
 }
 
 impl Move {
-    fn of_operator(operator: usize, outcomes: Vec<MoveOutcome>, is_sure: bool) -> Self {
+    pub(super) fn of_operator(operator: usize, outcomes: Vec<MoveOutcome>, is_sure: bool) -> Self {
         let parts = vec![Part { operator, share: Rational::ONE, outcomes }];
         Self { is_sure, parts, rest: Rational::ZERO, lost: None }
     }
@@ -245,7 +245,7 @@ impl Check<'_> {
     }
 
     /// The outcomes of an operator that exist.
-    fn outcomes(
+    pub(super) fn outcomes(
         &self,
         operator: &Operator,
         state: &State,

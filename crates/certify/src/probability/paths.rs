@@ -93,7 +93,7 @@ impl Check<'_> {
                     continue;
                 }
                 Place::Listed(at) => at,
-                Place::Failed | Place::Elsewhere => continue,
+                Place::Failed | Place::Within(_) | Place::Elsewhere => continue,
             };
             expansions += 1;
             let Some(chosen) = taken[at] else { continue };

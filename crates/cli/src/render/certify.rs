@@ -27,7 +27,9 @@ pub fn certify_report(
     if detail == Detail::Quiet {
         return Ok(());
     }
-    if report.probability.is_some() {
+    if let Some(pieces) = report.pieces {
+        write!(out, "  bounds of {pieces} pieces and of {} states; ", report.states)?;
+    } else if report.probability.is_some() {
         write!(
             out,
             "  bounds of {} states, {} start states; ",
@@ -72,10 +74,10 @@ fn what(report: &CertifyReport) -> String {
     if report.answer.is_some() {
         return "an input satisfies the property".to_owned();
     }
+    let aim = report.semantics.as_ref().map_or_else(QuestionAim::default, |s| s.aim);
     if let (Some(steps), Some(end)) = (report.steps, report.end)
         && end != EndKind::Unsafe
     {
-        let aim = report.semantics.as_ref().map_or_else(QuestionAim::default, |s| s.aim);
         return missed(steps as u64, Some((end, report.back_to)), aim);
     }
     if let (Some(boxes), Some(parts)) = (report.boxes, report.initial_parts) {
@@ -85,6 +87,9 @@ fn what(report: &CertifyReport) -> String {
         );
     }
     match (report.steps, report.boxes) {
+        (None, Some(boxes)) if aim == QuestionAim::ReachGoal => {
+            format!("every run reaches the goal: the ranks of {boxes} boxes show it")
+        }
         (Some(1), _) => "an unsafe state is reached in 1 step".to_owned(),
         (Some(steps), _) => format!("an unsafe state is reached in {steps} steps"),
         (None, Some(0)) => "no unsafe state is reachable: there is no start state".to_owned(),

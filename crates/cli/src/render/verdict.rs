@@ -57,8 +57,13 @@ pub fn verdict(
             super::trace::trace(out, start, trace, end)?;
             place_of(out, file)?;
         }
-        Some(Proof::Invariant { invariant, .. }) => invariant_of(out, invariant.len(), file)?,
-        Some(Proof::Probability { values, .. }) => bounds_of(out, values.len(), file)?,
+        Some(Proof::Invariant { invariant, ranks, .. }) => {
+            let what = if ranks.is_some() { "ranks" } else { "invariant" };
+            invariant_of(out, what, invariant.len(), file)?;
+        }
+        Some(Proof::Probability { values, pieces, .. }) => {
+            bounds_of(out, values.len(), pieces.as_ref().map(Vec::len), file)?;
+        }
         None => {}
     }
     certified(out, report.certified.as_ref())?;
@@ -253,24 +258,35 @@ fn place_of(out: &mut dyn Write, file: Option<&Path>) -> io::Result<()> {
     }
 }
 
-/// Prints the size of the invariant and its place.
-fn invariant_of(out: &mut dyn Write, boxes: usize, file: Option<&Path>) -> io::Result<()> {
+/// Prints the size of the invariant, or of ranked sets, and its place.
+fn invariant_of(
+    out: &mut dyn Write,
+    what: &str,
+    boxes: usize,
+    file: Option<&Path>,
+) -> io::Result<()> {
     let place = match file {
         Some(path) if path == Path::new("-") => "written to standard output".to_owned(),
         Some(path) => format!("written to {}", path.display()),
         None => "checked; --evidence FILE writes it".to_owned(),
     };
-    line(out, "invariant", &format!("{boxes} boxes of states, {place}"))
+    line(out, what, &format!("{boxes} boxes of states, {place}"))
 }
 
 /// Prints the size of the evidence for the bounds of a probability, and its place.
-fn bounds_of(out: &mut dyn Write, states: usize, file: Option<&Path>) -> io::Result<()> {
+fn bounds_of(
+    out: &mut dyn Write,
+    states: usize,
+    pieces: Option<usize>,
+    file: Option<&Path>,
+) -> io::Result<()> {
     let place = match file {
         Some(path) if path == Path::new("-") => "written to standard output".to_owned(),
         Some(path) => format!("written to {}; policert certify checks it", path.display()),
         None => "checked".to_owned(),
     };
-    line(out, "evidence", &format!("bounds of {states} states, {place}"))
+    let pieces = pieces.map_or(String::new(), |pieces| format!("{pieces} pieces and of "));
+    line(out, "evidence", &format!("bounds of {pieces}{states} states, {place}"))
 }
 
 fn counts(statistics: &Statistics, is_probability: bool) -> String {

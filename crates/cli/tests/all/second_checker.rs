@@ -2,6 +2,7 @@
 //! confirm the evidence of every engine, and both reject the same lies.
 
 mod lies;
+mod mutations;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,8 @@ use crate::support::program::{code, policert, text};
 use lies::{LIES, Lie};
 
 /// The engines that write evidence.
-const ENGINES: [&str; 6] = ["explicit", "bmc", "ppa", "cegar", "ic3", "prob"];
+const ENGINES: [&str; 8] =
+    ["explicit", "bmc", "ppa", "cegar", "ic3", "prob", "prob-ppa", "prob-cegar"];
 
 /// The oldest minor version of Python 3 that runs the second checker.
 const PYTHON_VERSION: u32 = 10;
@@ -149,6 +151,15 @@ fn random_evidence(root: &Path, numbers: impl Iterator<Item = u64>) -> Vec<PathB
         let other = ["", "", "", " --domain error", " --stuck unsafe", " --reach-goal"];
         arguments.push_str(random.pick::<&str>(&other));
         files.extend(write_evidence(root, &arguments, &format!("{name}/")));
+        if case.property.goal.is_some() {
+            let file = PathBuf::from(format!("{name}/goal.json"));
+            let arguments = format!(
+                "verify {name}/model.jani --ties {ties} --engine explicit --reach-goal --quiet --evidence"
+            );
+            let output = policert(root, &arguments).arg(&file).output().expect("policert runs");
+            assert!(code(&output) < 50, "{arguments}: {}", text(&output));
+            files.extend(root.join(&file).is_file().then_some(file));
+        }
         if has_least {
             let file = PathBuf::from(format!("{name}/least.json"));
             let arguments = format!(
@@ -161,6 +172,23 @@ fn random_evidence(root: &Path, numbers: impl Iterator<Item = u64>) -> Vec<PathB
         }
     }
     files
+}
+
+/// Evidence that every run of the careful truck comes as far as this, for several goals.
+fn goals_on_the_road(folder: &Path) -> Vec<PathBuf> {
+    let world = root().join("examples/icy_road");
+    let evidence = |goal: u32| {
+        let file = PathBuf::from(format!("road{goal}.json"));
+        let arguments = format!(
+            "verify {} --interface {} --reach-goal --goal position>={goal} --quiet --evidence",
+            world.join("model.jani").display(),
+            world.join("careful.jani2nnet").display(),
+        );
+        let output = policert(folder, &arguments).arg(&file).output().expect("policert runs");
+        assert_eq!(code(&output), 0, "{arguments}: {}", text(&output));
+        file
+    };
+    (13..21).map(evidence).collect()
 }
 
 /// Adds a property to a model, the least probability of what its first one is about; false where that
@@ -189,7 +217,8 @@ fn both_say_the_same_of_random_models_and_of_lies_about_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let models = if slow_tests() { 1500 } else { 120 };
-    let files = random_evidence(folder, case_numbers(models));
+    let mut files = random_evidence(folder, case_numbers(models));
+    files.extend(goals_on_the_road(folder));
     assert!(files.len() > 300, "{}", files.len());
     let mut verdicts = [0; 3];
     let mut confirmed = Vec::new();

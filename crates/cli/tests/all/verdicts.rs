@@ -101,11 +101,16 @@ fn evidence_is_certified_before_the_verdict_is_printed() {
     }
     let (_, result) = verify(&example, "--property 1 --engine prob --certify");
     assert_eq!(result["certified"]["confirmed"], true);
-    let (text, result) = verify(&example, "--reach-goal --goal x>=0 --certify -q");
-    assert_eq!(
-        (&result["verdict"], &result["certified"]["confirmed"]),
-        (&json!("safe"), &json!(false))
-    );
+    let (_, result) = verify(&example, "--reach-goal --goal x>=0 --certify -q");
+    assert_eq!(result["certified"]["confirmed"], true);
+    // The bounds that hold after a limit.
+    let limited = "--engine prob --property 1 --state-limit 2 --no-policy --certify -q";
+    let (text, result) = verify(&example, limited);
+    assert_eq!(result["verdict"], "unknown", "{text}");
+    assert_eq!(result["certified"]["confirmed"], true, "{text}");
+    let (text, result) = verify(&example, "--property 2 --no-policy --state-limit 2 --certify -q");
+    assert_eq!(result["verdict"], "unknown", "{text}");
+    assert_eq!(result["certified"]["confirmed"], false, "{text}");
     assert!(text.contains("warning: not certified: "), "{text}");
     let (_, result) = verify(&example, "--property 1");
     assert_eq!(result["certified"], json!(null));
@@ -118,7 +123,6 @@ fn no_older_evidence_is_left_in_place() {
     let older = || example.write("evidence.json", "{\"verdict\": \"unsafe\"}");
     for (options, verdict) in [
         ("--property 2 --no-policy --state-limit 2", "unknown"),
-        ("--engine prob --property 1 --state-limit 2 --no-policy", "unknown"),
         ("--property 9", "invalid"),
         ("--numbers f32 --choice sample", "unsupported"),
     ] {

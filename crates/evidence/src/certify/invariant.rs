@@ -1,6 +1,6 @@
 //! An inductive invariant from its file.
 
-use policert_engine_api::{Budget, CancelFlag, Limits};
+use policert_engine_api::{Budget, CancelFlag, ClaimedInvariant, Limits};
 use policert_outcome::Failure;
 use policert_problem::{Problem, QuestionAim};
 use serde_json::{Map, Value};
@@ -16,9 +16,6 @@ pub(super) fn check(
     limits: &Limits,
     cancel: &CancelFlag,
 ) -> Result<usize, Failure> {
-    if problem.semantics.aim != QuestionAim::AvoidUnsafe {
-        return Err(file.rejected("an invariant does not show that every run reaches the goal"));
-    }
     let boxes: Vec<Map<String, Value>> = file.part("invariant")?;
     let conditions: Vec<Vec<ConditionRecord>> = match file.value().get("where") {
         Some(_) => file.part("where")?,
@@ -26,8 +23,17 @@ pub(super) fn check(
     };
     let invariant = read_invariant(&problem.model, &boxes, &conditions)
         .ok_or_else(|| file.wrong(if conditions.is_empty() { "invariant" } else { "where" }))?;
+    let ranks: Option<Vec<u64>> = match problem.semantics.aim {
+        QuestionAim::AvoidUnsafe => None,
+        QuestionAim::ReachGoal if file.value().get("ranks").is_some() => Some(file.part("ranks")?),
+        QuestionAim::ReachGoal => {
+            let what = "an invariant without `ranks` does not show that every run reaches the goal";
+            return Err(file.rejected(what));
+        }
+    };
+    let claimed = ClaimedInvariant { invariant, ranks, is_needed: true };
     let budget = Budget::new(limits.clone(), cancel.clone());
-    match invariant_check::check(problem, &invariant, &budget) {
+    match invariant_check::check(problem, &claimed, &budget) {
         Ok(_) => Ok(boxes.len()),
         // An invariant that is none.
         Err(Failure::Internal(why)) => Err(file.rejected(&why)),

@@ -1,6 +1,6 @@
 //! From an inductive invariant to its evidence, and back.
 
-use policert_engine_api::Invariant;
+use policert_engine_api::{ClaimedInvariant, Invariant};
 use policert_model::{Condition, LinearConstraint, Model, Region, Variable};
 use policert_numeric::{IntBox, IntInterval};
 use policert_problem::{Problem, read_value, value_record};
@@ -12,28 +12,41 @@ use crate::{ConditionRecord, Evidence, Proof};
 const DEPTH: usize = 16;
 
 impl Evidence {
-    /// The evidence that an invariant is. It must have been checked.
+    /// The evidence that an invariant is, or pieces with ranks. They must have been checked.
     ///
     /// # Errors
     /// Says which condition cannot be written: one that is no linear constraint, nor made of such.
     pub fn of_invariant(
         problem: &Problem,
         engine: &str,
-        invariant: &Invariant,
+        claimed: &ClaimedInvariant,
     ) -> Result<Self, String> {
-        let model = &problem.model;
-        let pieces = invariant.pieces();
-        let boxes = pieces.iter().map(|piece| box_record(model, &piece.sides)).collect();
-        let has_conditions = pieces.iter().any(|piece| !piece.conditions.is_empty());
-        let of_piece = |piece: &Region<Condition>| {
-            piece.conditions.iter().map(|condition| condition_record(model, condition)).collect()
-        };
-        let conditions = match has_conditions {
-            true => pieces.iter().map(of_piece).collect::<Result<Vec<_>, String>>()?,
-            false => Vec::new(),
-        };
-        Ok(Self::new(problem, "safe", engine, Proof::Invariant { invariant: boxes, conditions }))
+        let pieces = claimed.invariant.pieces().iter();
+        let records = pieces.map(|piece| piece_record(&problem.model, piece));
+        let (boxes, mut conditions): (Vec<_>, Vec<_>) =
+            records.collect::<Result<Vec<_>, String>>()?.into_iter().unzip();
+        if conditions.iter().all(Vec::is_empty) {
+            conditions.clear();
+        }
+        Ok(Self::new(
+            problem,
+            "safe",
+            engine,
+            Proof::Invariant { invariant: boxes, conditions, ranks: claimed.ranks.clone() },
+        ))
     }
+}
+
+/// A piece: its box, and the conditions that its states satisfy besides.
+///
+/// # Errors
+/// Says which condition cannot be written.
+pub(super) fn piece_record(
+    model: &Model,
+    piece: &Region<Condition>,
+) -> Result<(Map<String, Value>, Vec<ConditionRecord>), String> {
+    let conditions = piece.conditions.iter().map(|condition| condition_record(model, condition));
+    Ok((box_record(model, &piece.sides), conditions.collect::<Result<_, _>>()?))
 }
 
 /// The variables that do not have all values of their domain in a box.
@@ -85,14 +98,19 @@ pub(crate) fn read_invariant(
         return None;
     }
     let piece = |(i, record): (usize, &Map<String, Value>)| {
-        let of_piece = conditions.get(i).map_or(&[][..], Vec::as_slice);
-        let conditions = of_piece.iter().map(|record| read_condition(model, record, DEPTH));
-        Some(Region {
-            sides: read_box(model, record)?,
-            conditions: conditions.collect::<Option<_>>()?,
-        })
+        read_piece(model, record, conditions.get(i).map_or(&[][..], Vec::as_slice))
     };
     boxes.iter().enumerate().map(piece).collect::<Option<_>>().map(Invariant::new)
+}
+
+/// Reads a piece; `None` if it is not what it should be.
+pub(super) fn read_piece(
+    model: &Model,
+    sides: &Map<String, Value>,
+    conditions: &[ConditionRecord],
+) -> Option<Region<Condition>> {
+    let conditions = conditions.iter().map(|record| read_condition(model, record, DEPTH));
+    Some(Region { sides: read_box(model, sides)?, conditions: conditions.collect::<Option<_>>()? })
 }
 
 fn read_box(model: &Model, record: &Map<String, Value>) -> Option<IntBox> {

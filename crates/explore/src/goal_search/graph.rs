@@ -181,6 +181,32 @@ impl Graph {
         ways.into_iter().map(|ways| ways > 0).collect()
     }
 
+    /// By state, the greatest number of steps to a state without edges; there must be no cycle.
+    pub fn ranks(&self) -> Vec<u32> {
+        let states = self.ends.len();
+        let mut ways = vec![0u32; states];
+        let mut sources: Vec<Vec<u32>> = vec![Vec::new(); states];
+        for id in (0..states).map(|id| u32::try_from(id).unwrap_or(u32::MAX)) {
+            for edge in self.edges(id) {
+                ways[id as usize] += 1;
+                sources[edge.target as usize].push(id);
+            }
+        }
+        let mut ranks = vec![0u32; states];
+        let mut ended: Vec<usize> = (0..states).filter(|&id| ways[id] == 0).collect();
+        while let Some(id) = ended.pop() {
+            for &source in &sources[id] {
+                let source = source as usize;
+                ranks[source] = ranks[source].max(ranks[id] + 1);
+                ways[source] -= 1;
+                if ways[source] == 0 {
+                    ended.push(source);
+                }
+            }
+        }
+        ranks
+    }
+
     /// The states after `from` on a shortest way back to it.
     fn shortest_cycle(
         &self,

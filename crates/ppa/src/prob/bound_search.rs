@@ -7,6 +7,8 @@
 //! | max-prob(…) (line 4) | [`max_prob`], [`Adversary`] |
 //! | CeAna (line 11) | [`CeAna`], for `CounterexampleAnalysis::Paths` |
 
+mod shown;
+
 use std::collections::BTreeMap;
 
 use policert_engine_api::{
@@ -20,6 +22,7 @@ use super::abstract_mdp::{AbstractMdp, Expanding};
 use super::concrete_runs::{ConcreteRuns, Runner};
 use super::counterexample::{CeAna, Finding, Spuriousness};
 use super::max_prob::{Adversary, MaxProbMethod, max_prob};
+use super::valued_pieces::{RunValues, Shown};
 use super::{
     CounterexampleAnalysis, ProbConfig, ProbReport, Spurious, counts_of, divergence, notes,
     solve_options,
@@ -54,6 +57,8 @@ pub(crate) struct BoundSearch<'r> {
     run_limit: usize,
     /// The start state that the lower bound comes from.
     best_start: Option<State>,
+    /// The best lower bound that runs have shown, and their states if evidence is wanted.
+    of_runs: (Rational, RunValues),
     iterations: u64,
     refinements: BTreeMap<Origin, u64>,
     predicates: u64,
@@ -86,6 +91,7 @@ impl<'r> BoundSearch<'r> {
             method: config.method,
             run_limit: config.run_limit,
             best_start: None,
+            of_runs: (Rational::ZERO, RunValues::default()),
             iterations: 0,
             refinements: BTreeMap::new(),
             predicates: 0,
@@ -388,6 +394,9 @@ impl<'r> BoundSearch<'r> {
                 solving: self.solving,
             };
             let runs = runner.run(&start, budget)?;
+            if runs.lower > self.of_runs.0 {
+                self.of_runs = (runs.lower.clone(), runs.values.clone());
+            }
             if runs.lower > self.lower {
                 self.lower = runs.lower.clone();
                 self.best_start = Some(start);
@@ -461,7 +470,12 @@ impl<'r> BoundSearch<'r> {
         Ok(self.lower.clone())
     }
 
-    pub fn report(mut self, unknown: Option<UnknownReason>, queries: &Queries<'_>) -> ProbReport {
+    pub fn report(
+        mut self,
+        unknown: Option<UnknownReason>,
+        shown: Result<Shown, String>,
+        queries: &Queries<'_>,
+    ) -> ProbReport {
         self.counts.predicates = Some(self.predicates);
         let stats: &QueryStats = queries.stats();
         ProbReport {
@@ -475,6 +489,7 @@ impl<'r> BoundSearch<'r> {
             refinements: self.refinements,
             spurious: self.spurious,
             notes: notes(&self.mdp),
+            shown,
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BinaryHeap;
 
-use policert_engine_api::{Budget, EngineError};
+use policert_engine_api::{Budget, EngineError, ValuedState};
 use policert_mdp::{Direction, MdpBuilder, Reachability, SolveOptions, StateSet, solve};
 use policert_model::{ModelSemantics, Operator, Probability, State};
 use policert_numeric::Rational;
@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use super::abstract_mdp::AbstractMdp;
 use super::distribution::{Target, Transition};
 use super::max_prob::Adversary;
+use super::valued_pieces::RunValues;
 use crate::abstraction::Abstraction;
 use crate::cegar::policy_choice::PolicyChoice;
 use crate::cegar::state_tree::TreeNodeId;
@@ -45,6 +46,8 @@ pub(crate) struct ConcreteRuns {
     pub divergences: Vec<Divergence>,
     /// True if all states that these runs reach were looked at.
     pub is_complete: bool,
+    /// If evidence is wanted: the states with lower bounds that show `lower`.
+    pub values: RunValues,
 }
 
 /// Holds what runs are followed with.
@@ -129,7 +132,7 @@ impl Runner<'_, '_, '_> {
                 self.step(&mut met, id, &state, &mut divergences)?;
             }
         }
-        let lower = self.solve(&met, &target, budget)?;
+        let (lower, values) = self.solve(&met, &target, budget)?;
         let mut found = Vec::with_capacity(divergences.len());
         for (id, mut divergence) in divergences {
             divergence.weight *= met.ways[id as usize].probability;
@@ -137,7 +140,7 @@ impl Runner<'_, '_, '_> {
             found.push(divergence);
         }
         found.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        Ok(ConcreteRuns { lower, divergences: found, is_complete })
+        Ok(ConcreteRuns { lower, divergences: found, is_complete, values })
     }
 
     /// Takes the adversary's operator, or all that are allowed where that is not possible.
@@ -317,7 +320,7 @@ impl Runner<'_, '_, '_> {
         met: &Met,
         target: &[u32],
         budget: &mut Budget,
-    ) -> Result<Rational, EngineError> {
+    ) -> Result<(Rational, RunValues), EngineError> {
         let mut builder = MdpBuilder::new();
         for choices in &met.choices {
             for outcomes in choices {
@@ -328,16 +331,27 @@ impl Runner<'_, '_, '_> {
             builder.end_state()?;
         }
         let mdp = builder.finish()?;
-        let target = StateSet::of(met.states.len(), target.iter().copied());
+        let is_target = |id: u32| target.contains(&id);
+        let goal = StateSet::of(met.states.len(), target.iter().copied());
         let avoid = StateSet::empty(met.states.len());
         let direction = Direction::Max;
         let problem =
-            Reachability { mdp: &mdp, initial: &[0], target: &target, avoid: &avoid, direction };
+            Reachability { mdp: &mdp, initial: &[0], target: &goal, avoid: &avoid, direction };
         let solution = solve(&problem, &self.solving, budget)?;
         if let Some(reason) = solution.stopped {
             return Err(reason.into());
         }
-        Ok(solution.initial[0].lo.clone())
+        let lower = solution.initial[0].lo.clone();
+        if !self.abstraction.question.evidence {
+            return Ok((lower, RunValues::default()));
+        }
+        // Of the target, the start state alone says something.
+        let listed = (0u32..).zip(&met.states).filter(|(id, _)| *id == 0 || !is_target(*id));
+        let valued = listed.map(|(id, state)| (solution.float_bounds(id)[0], state.clone()));
+        let states = valued.filter(|(lo, _)| *lo > 0.0);
+        let states = states.map(|(lo, state)| ValuedState { state, bounds: [lo, 1.0] }).collect();
+        let rounded = solution.statistics.exact_components > 0;
+        Ok((lower, RunValues { states, rounded }))
     }
 }
 

@@ -6,6 +6,7 @@ use policert_engine_api::{
 };
 use policert_explore::{ExplicitConfig, Explored, explicit, reach_goal};
 use policert_model::{Model, VarId};
+use policert_numeric::IntBox;
 use policert_policy::{NarrowestLead, Policy};
 use serde_json::{Value, json};
 
@@ -79,8 +80,31 @@ fn goal(question: &Question<'_>, context: &mut Context<'_>) -> Result<Conclusion
     Ok(Conclusion {
         numbers: json!({ "goal_states": found.goal_states }),
         warnings: if dropped > 0 { vec![warning] } else { Vec::new() },
-        ..Conclusion::new("explicit", found.verdict, found.counts)
+        ..Conclusion::new("explicit", goal_answer(found.verdict, found.ranked), found.counts)
     })
+}
+
+/// A verdict with the ranks that show it, if it is *safe*.
+fn goal_answer(
+    verdict: Verdict,
+    ranked: Option<Result<Vec<(IntBox, u32)>, String>>,
+) -> EngineAnswer {
+    let invariant = ranked.map(|ranked| {
+        ranked.map(|ranked| {
+            let (boxes, ranks): (Vec<_>, Vec<_>) = ranked.into_iter().unzip();
+            (Invariant::from(boxes), ranks)
+        })
+    });
+    let (invariant, ranks) = match invariant {
+        Some(Ok((invariant, ranks))) => (Some(Ok(invariant)), ranks),
+        Some(Err(why)) => (Some(Err(why)), Vec::new()),
+        None => (None, Vec::new()),
+    };
+    let mut answer = EngineAnswer::with_invariant(verdict, invariant);
+    if let EngineAnswer::Safe { invariant: Ok(claimed), .. } = &mut answer {
+        claimed.ranks = Some(ranks.into_iter().map(u64::from).collect());
+    }
+    answer
 }
 
 /// Warnings and notes.

@@ -38,7 +38,8 @@ impl Engine for Ic3 {
         let numbers = numbers(&report);
         let answer = match (report.verdict, report.invariant) {
             (Verdict::Safe { vacuous }, Some(boxes)) => {
-                let invariant = ClaimedInvariant { invariant: boxes.into(), is_needed: true };
+                let invariant =
+                    ClaimedInvariant { invariant: boxes.into(), ranks: None, is_needed: true };
                 EngineAnswer::Safe { vacuous, invariant: Ok(invariant) }
             }
             (verdict, _) => verdict.into(),

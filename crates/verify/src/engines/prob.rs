@@ -8,8 +8,8 @@ mod path;
 mod valued_states;
 
 use policert_engine_api::{
-    Aim, BoundedProbability, Conclusion, Configuration, Configured, Context, Counted, Engine,
-    EngineAnswer, EngineError, Preset, ProbabilityAim, Question, UnknownReason,
+    Aim, BoundedProbability, ClaimedValues, Conclusion, Configuration, Configured, Context,
+    Counted, Engine, EngineAnswer, EngineError, Preset, ProbabilityAim, Question, UnknownReason,
 };
 use policert_mdp::Method;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use super::{AnsweredQuestions, Registration, configured, unusual};
 use crate::engine_option::EngineOption;
 use filter::Filtered;
+pub(crate) use filter::truth;
 use induced::{Found, Solving};
 
 pub(super) const REGISTRATION: Registration = Registration {
@@ -93,8 +94,9 @@ impl Engine for Prob {
             holds: filtered.holds,
             vacuous: filtered.vacuous,
             unknown,
-            rounded: found.solving.exact_components > 0,
-            values: found.values.map_err(str::to_owned),
+            // What a limit ended in the middle need not hold together.
+            rounded: found.solving.exact_components > 0 || found.stopped.is_some(),
+            values: found.values.map(ClaimedValues::from).map_err(str::to_owned),
         };
         Ok(Conclusion {
             preset: unusual(&self.0.name),

@@ -231,14 +231,17 @@ fn answer(found: &ProbReport, bound: Option<&Rational>, is_narrow: bool) -> Boun
             (None, Some(found.unknown.clone().unwrap_or(UnknownReason::BoundInside { hint })))
         }
     };
-    let why = "abstractions have no evidence of probabilities; engine prob has some";
+    let (values, rounded) = match &found.shown {
+        Ok(shown) => (Ok(shown.values.clone()), shown.rounded),
+        Err(why) => (Err(why.clone()), false),
+    };
     BoundedProbability {
         bounds: bounds.clone(),
         holds,
         vacuous: found.vacuous,
         unknown,
-        values: Err(why.to_owned()),
-        rounded: false,
+        values,
+        rounded,
     }
 }
 

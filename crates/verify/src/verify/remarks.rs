@@ -3,12 +3,16 @@
 
 use std::time::Duration;
 
-use policert_engine_api::{Aim, CancelFlag, Conclusion, EngineAnswer, Question, StuckRule};
+use policert_engine_api::{
+    Aim, CancelFlag, Conclusion, EngineAnswer, ProbabilityAim, ProbabilityBounds, Question,
+    StuckRule,
+};
 use policert_evidence::{Evidence, Proof};
 use policert_numeric::Rational;
 use policert_outcome::{Failure, Outcome};
 use policert_problem::{Problem, QuestionAim, StuckStates};
 
+use crate::engines::truth;
 use crate::hollow::{self, Hollow};
 use crate::report::Report;
 
@@ -46,6 +50,24 @@ pub(super) fn no_evidence(found: &Conclusion) -> String {
         }
         EngineAnswer::Unknown(_) => "there is no verdict".to_owned(),
     }
+}
+
+/// Says that the bounds of some evidence do not decide a comparison that was decided more precisely.
+pub(super) fn undecided_by(
+    evidence: &Evidence,
+    aim: &ProbabilityAim,
+    holds: Option<bool>,
+) -> Option<String> {
+    let (comparison, holds) = (aim.comparison.as_ref()?, holds?);
+    let Proof::Probability { probability: [low, high], .. } = &evidence.proof else { return None };
+    let (lo, hi) = (low.parse::<Rational>().ok()?, high.parse::<Rational>().ok()?);
+    let is_decided = truth(comparison, &ProbabilityBounds { lo, hi }) == Some(holds);
+    (!is_decided).then(|| {
+        format!(
+            "the evidence is made of 64-bit numbers: it shows that the probability lies between {low} and \
+             {high}, which does not decide the comparison"
+        )
+    })
 }
 
 /// Refuses a question about runs together with a probability. `is_chosen`: whether the engine would

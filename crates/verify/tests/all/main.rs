@@ -10,6 +10,7 @@ mod engines_agree;
 mod ic3_agrees;
 mod loop_evidence;
 mod lying_engines;
+mod piece_evidence;
 mod planning;
 mod prob_ppa;
 mod probabilities;

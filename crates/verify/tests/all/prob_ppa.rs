@@ -17,7 +17,7 @@ use policert_ppa::{
 use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
 
 /// States up to which the oracle is asked.
-const MOST_STATES: usize = 40;
+pub(crate) const MOST_STATES: usize = 40;
 
 /// Presets that need no Z3 and decide transitions exactly.
 const PRESETS: [&str; 4] = ["native", "bnb-mar", "no-sel-rel-app", "ex-sel-ex-app"];
@@ -54,15 +54,15 @@ impl Observer for Impatient {
 }
 
 /// A case with the configuration that its number gives it.
-struct Configured {
-    setting: Setting,
-    config: ProbConfig,
+pub(crate) struct Configured {
+    pub setting: Setting,
+    pub config: ProbConfig,
     /// Who answers the tests.
-    tests: PpaConfig,
+    pub tests: PpaConfig,
 }
 
 impl Configured {
-    fn new(profile: Profile, number: u64) -> Self {
+    pub fn new(profile: Profile, number: u64) -> Self {
         let mut random = Random::new(number ^ 0x9a0b);
         let semantics = semantics(&mut random);
         let config = ProbConfig {

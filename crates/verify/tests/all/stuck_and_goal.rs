@@ -1,6 +1,8 @@
 //! Stuck states that are unsafe, and whether every run reaches the goal: engines against brute force on
 //! random tiny models, and their runs replayed.
 
+mod ranks;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use policert_certify::{TraceEnd, replay};

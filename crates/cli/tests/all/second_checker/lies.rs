@@ -20,7 +20,7 @@ const fn lie(what: &'static str, is_always_false: bool, tell: Tell) -> Lie {
     Lie { what, is_always_false, tell }
 }
 
-pub const LIES: [Lie; 14] = [
+pub const LIES: [Lie; 21] = [
     lie("a score is another", true, |e, _| {
         let place = "/trace/0/policy/scores/0/exact";
         let score = e.pointer(place)?.as_str()?;
@@ -81,6 +81,44 @@ pub const LIES: [Lie; 14] = [
         let at = e["values"].as_array()?.iter().position(is_below_one)?;
         let lie = set(e, &format!("/values/{at}/1"), json!(1.0))?;
         set(&lie, &format!("/values/{at}/2"), json!(1.0))
+    }),
+    lie("all ranks are the same", false, |e, _| {
+        let mut lie = e.clone();
+        lie["ranks"].as_array_mut()?.iter_mut().for_each(|rank| *rank = json!(1));
+        (lie != *e).then_some(lie)
+    }),
+    lie("a rank is lower", false, |e, _| {
+        let mut lie = e.clone();
+        let rank = lie["ranks"].as_array_mut()?.last_mut()?;
+        *rank = json!(rank.as_u64()?.checked_sub(1)?);
+        Some(lie)
+    }),
+    lie("there are no ranks", true, |e, _| {
+        let mut lie = e.clone();
+        lie.as_object_mut()?.remove("ranks").is_some().then_some(lie)
+    }),
+    lie("a piece is dropped", false, |e, _| {
+        let mut lie = e.clone();
+        lie["pieces"].as_array_mut()?.pop()?;
+        Some(lie)
+    }),
+    lie("a piece is everything", false, |e, _| {
+        let lie = set(e, "/pieces/0/0", json!({}))?;
+        set(&lie, "/pieces/0/1", json!([])).filter(|lie| lie != e)
+    }),
+    lie("the bounds of pieces are lower", false, |e, _| {
+        let mut lie = e.clone();
+        for piece in lie["pieces"].as_array_mut()? {
+            piece[2] = json!(piece[2].as_f64()? / 2.0);
+        }
+        Some(lie)
+    }),
+    lie("the pieces show that nothing is reached", false, |e, _| {
+        let pieces = e["pieces"].as_array()?;
+        let is_positive = |piece: &Value| piece[2].as_f64().is_some_and(|upper| upper > 0.0);
+        pieces.iter().any(is_positive).then_some(())?;
+        let lie = set(e, "/pieces", json!([[{}, [], 0.0]]))?;
+        set(&set(&lie, "/probability", json!(["0", "0"]))?, "/values", json!([]))
     }),
     lie("a file is another", true, |e, _| set(e, "/inputs/0/sha256", json!("0".repeat(64)))),
     lie("the unsafe condition is another", true, |e, _| {

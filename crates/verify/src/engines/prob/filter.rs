@@ -77,7 +77,7 @@ fn any(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 }
 
 /// Returns whether a comparison holds for a number between bounds.
-fn truth(comparison: &QuantityComparison, bounds: &ProbabilityBounds) -> Option<bool> {
+pub(crate) fn truth(comparison: &QuantityComparison, bounds: &ProbabilityBounds) -> Option<bool> {
     let QuantityComparison { relation, bound } = comparison;
     let (lo, hi) = (relation.holds(&bounds.lo, bound), relation.holds(&bounds.hi, bound));
     match relation {

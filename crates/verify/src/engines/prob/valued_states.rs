@@ -20,8 +20,8 @@ pub(super) fn values(induced: &Induced, lower: &Solution, upper: &Solution) -> V
 pub(super) fn refusal(aim: &ProbabilityAim, induced: &Induced) -> Option<&'static str> {
     if aim.compares_equal() {
         Some("there is none for a comparison by = or ≠")
-    } else if !induced.unexplored.is_empty() || !induced.starts_complete {
-        Some("not all states were built")
+    } else if !induced.starts_complete {
+        Some("not all start states were found")
     } else if induced.undecided.is_some() {
         Some("the policy's choice is not decided in some state")
     } else if induced.mdp.states() > MOST_STATES {

@@ -1,52 +1,62 @@
-//! Which states lie in an invariant, and where its faces are.
+//! Which states lie in pieces, each a box with conditions, and where their faces are.
 
-use policert_engine_api::Invariant;
 use policert_model::{Condition, Region, Truth, VarId};
 use policert_numeric::{BoxSet, IntBox, IntInterval};
 
 /// Up to this many boxes that meet a region are looked at together: whether they cover it.
 const TOGETHER: usize = 32;
 
-/// The pieces of an invariant, found by the boxes that they meet.
-pub(super) struct Cover<'a> {
+/// Pieces, found by the boxes that they meet.
+pub(crate) struct Cover<'a> {
     pieces: &'a [Region<Condition>],
     boxes: BoxSet,
 }
 
 impl<'a> Cover<'a> {
-    pub fn new(invariant: &'a Invariant) -> Self {
-        let pieces = invariant.pieces();
+    pub fn new(pieces: &'a [Region<Condition>]) -> Self {
         Self { pieces, boxes: pieces.iter().map(|piece| &piece.sides).collect() }
     }
 
-    /// Returns whether a state lies in the invariant.
+    /// Returns whether a state lies in a piece.
     pub fn contains(&self, state: &[i64]) -> bool {
+        self.first_with(state).is_some()
+    }
+
+    /// The first piece that contains a state.
+    pub fn first_with(&self, state: &[i64]) -> Option<usize> {
         let holds = |id: &usize| {
             let conditions = &self.pieces[*id].conditions;
             conditions.iter().all(|condition| condition.holds(state) == Ok(true))
         };
-        self.boxes.meeting(&IntBox::point(state)).iter().any(holds)
+        self.boxes.meeting(&IntBox::point(state)).into_iter().filter(holds).min()
     }
 
-    /// Returns whether a whole box is seen to lie in the invariant.
+    /// Returns whether a whole box is seen to lie in the pieces.
     pub fn includes(&self, sides: &IntBox) -> bool {
+        self.prefix_with(sides).is_some()
+    }
+
+    /// The number of pieces, from the first one on, that are seen to contain a whole box.
+    pub fn prefix_with(&self, sides: &IntBox) -> Option<usize> {
         if sides.is_empty() {
-            return true;
+            return Some(0);
         }
-        let meeting = self.boxes.meeting(sides);
+        let mut meeting = self.boxes.meeting(sides);
+        meeting.sort_unstable();
         let holds = |condition: &Condition| condition.truth(sides) == Truth::True;
         let includes = |id: &usize| {
             let piece = &self.pieces[*id];
             piece.sides.includes(sides) && piece.conditions.iter().all(holds)
         };
-        if meeting.iter().any(includes) {
-            return true;
-        }
+        let alone = meeting.iter().copied().find(|id| includes(id)).map(|id| id + 1);
         if meeting.len() > TOGETHER {
-            return false;
+            return alone;
         }
         let mut rest = vec![sides.clone()];
         for id in meeting {
+            if alone.is_some_and(|count| count <= id) {
+                break;
+            }
             let piece = &self.pieces[id];
             let mut left = Vec::new();
             for part in rest {
@@ -59,12 +69,45 @@ impl<'a> Cover<'a> {
                 }
             }
             rest = left;
+            if rest.is_empty() {
+                return Some(id + 1);
+            }
         }
-        rest.is_empty()
+        alone
+    }
+
+    /// Cuts a piece such that its image is cut at a face of the box that has most of it. `direct`
+    /// tells the variables whose new value is ± one old value and a constant.
+    pub fn cut_at_a_face(
+        &self,
+        image: &IntBox,
+        direct: &dyn Fn(usize) -> Option<(usize, i64, i64)>,
+        piece: &IntBox,
+    ) -> Option<[IntBox; 2]> {
+        let face = &self.nearest(image)?.sides;
+        for (d, (inner, outer)) in face.sides().iter().zip(image.sides()).enumerate() {
+            // v' ≤ at in one part, v' > at in the other.
+            for at in [inner.lo - 1, inner.hi] {
+                if at < outer.lo || at >= outer.hi {
+                    continue;
+                }
+                let Some((w, factor, constant)) = direct(d) else { continue };
+                let before = if factor > 0 {
+                    at.checked_sub(constant)
+                } else {
+                    constant.checked_sub(at).and_then(|bound| bound.checked_sub(1))
+                };
+                let side = piece[w];
+                if let Some(at) = before.filter(|&at| side.lo <= at && at < side.hi) {
+                    return Some(piece.clone().cut(w, at));
+                }
+            }
+        }
+        None
     }
 
     /// The piece that has the greatest share of a box.
-    pub fn nearest(&self, sides: &IntBox) -> Option<&Region<Condition>> {
+    fn nearest(&self, sides: &IntBox) -> Option<&Region<Condition>> {
         let mut best: Option<(f64, &Region<Condition>)> = None;
         for id in self.boxes.meeting(sides) {
             let piece = &self.pieces[id];
