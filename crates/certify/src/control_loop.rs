@@ -5,10 +5,16 @@
 //! meets an unsafe set; and what the task asks about the goal holds of the boxes. All of it is shown by plain
 //! interval arithmetic (`control_loop/formulas.rs`, `control_loop/motion.rs`).
 
+mod affine;
 mod cells;
 mod formulas;
 mod motion;
 mod sets;
+mod state_network;
+mod state_sets;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use policert_control_loop::{
     Controller, Disturbance, DynamicsKind, ExpressionNode, GoalRule, Task,
@@ -18,9 +24,12 @@ use policert_numeric::{Interval, Rational};
 use policert_policy::Network;
 use thiserror::Error;
 
+use affine::Affine;
 use cells::Cells;
+use formulas::Formula;
 use motion::Motion;
-use sets::Set;
+use sets::{Set, Tighter};
+use state_sets::StateLoop;
 
 pub use sets::LoopSide;
 
@@ -38,9 +47,17 @@ pub struct LoopBox {
 pub struct LoopPart {
     /// Its bounds, by variable.
     pub initial: Vec<(Rational, Rational)>,
-    /// The boxes by step.
+    /// The boxes by step; none where the network reads the state.
     pub steps: Vec<Vec<LoopBox>>,
+    /// Where the network reads the state: into how many stretches of time a step is cut.
+    pub stretches: Option<u32>,
 }
+
+/// Of differential equations, so many parts of a step are followed by boxes where the task has one.
+const FINER: u32 = 4;
+
+/// More stretches of a step than this are refused.
+const MOST_STRETCHES: u32 = 1 << 12;
 
 /// What is to be shown of a control loop, and by what.
 #[derive(Clone, PartialEq, Debug)]
@@ -91,6 +108,9 @@ pub enum LoopFlaw {
     /// The goal is not reached.
     #[error("a box is not inside the goal")]
     Goal,
+    /// Boxes are needed for controllers that read cells, else stretches of time.
+    #[error("boxes are needed for controllers that read cells, and else a number of stretches")]
+    Stretches,
     /// The controller is not defined.
     #[error("a box leaves the cells")]
     Cells,
@@ -105,6 +125,21 @@ pub enum LoopFlaw {
     Outside,
 }
 
+/// How a loop is followed.
+#[derive(Debug)]
+enum Kind<'t> {
+    /// The controller reads cells: by boxes.
+    Cells { cells: Cells<'t>, motion: Motion },
+    /// It reads the state: by affine forms, with stretches of time of each of some lengths.
+    State { network: Box<Network>, loops: BTreeMap<u32, StateLoop<'t>> },
+}
+
+/// What comes after a set of states.
+enum Onward {
+    Ends,
+    GoesOn { reached: bool },
+}
+
 /// Boxes into which one is moved, and whether all that they stand for was in the goal.
 pub type Successors = (Vec<Vec<Interval>>, bool);
 
@@ -113,8 +148,7 @@ pub type Successors = (Vec<Vec<Interval>>, bool);
 pub struct LoopCheck<'t> {
     task: &'t Task,
     between_samples: bool,
-    cells: Cells<'t>,
-    motion: Motion,
+    kind: Kind<'t>,
     goal: Option<Set<'t>>,
     avoid: Vec<Set<'t>>,
 }
@@ -133,23 +167,29 @@ impl<'t> LoopCheck<'t> {
             return Err(LoopError::Unsupported(what.to_owned()));
         }
         let n = task.dimension();
-        let cells = Cells::new(task, network).map_err(LoopError::Unsupported)?;
-        let motion = Motion::new(&task.dynamics, task.inputs.len());
-        let motion =
-            motion.ok_or_else(|| LoopError::Unsupported("steps without length".to_owned()))?;
+        let kind = match (&task.controller, network) {
+            (Controller::StateNetwork(_), Some(network)) => {
+                Kind::State { network: Box::new(network), loops: BTreeMap::new() }
+            }
+            (_, network) => {
+                let parts = match task.dynamics.kind {
+                    DynamicsKind::Difference => Some(task.dynamics.substeps),
+                    DynamicsKind::Ode => task.dynamics.substeps.max(1).checked_mul(FINER),
+                };
+                let motion = parts
+                    .and_then(|parts| Motion::new(&task.dynamics, task.inputs.len(), parts))
+                    .ok_or_else(|| LoopError::Unsupported("steps without length".to_owned()))?;
+                let cells = Cells::new(task, network).map_err(LoopError::Unsupported)?;
+                Kind::Cells { cells, motion }
+            }
+        };
         Ok(Self {
             task,
             between_samples,
-            cells,
-            motion,
+            kind,
             goal: task.goal.as_ref().map(|goal| Set::new(goal, n)),
             avoid: task.avoid.iter().map(|set| Set::avoided(set, n)).collect(),
         })
-    }
-
-    /// Returns whether something of a box may be unsafe at a step.
-    fn may_be_unsafe<S: LoopSide>(&self, sides: &[S], step: u32) -> bool {
-        self.avoid.iter().any(|set| step >= set.from_step && set.may_be_met(sides))
     }
 
     /// Checks a claim; the number of its boxes.
@@ -177,6 +217,14 @@ impl<'t> LoopCheck<'t> {
         budget: &mut Budget,
     ) -> Result<(), LoopError> {
         let flawed = |step| move |flaw| LoopError::Flawed { part: at, step, flaw };
+        match (&self.kind, part.stretches) {
+            (Kind::Cells { .. }, None) => {}
+            (Kind::State { .. }, Some(stretches)) => {
+                let followed = self.follow(&part.initial, stretches, goal_step, budget)?;
+                return followed.map_err(|(step, flaw)| flawed(step)(flaw)).map(drop);
+            }
+            (_, _) => return Err(flawed(0)(LoopFlaw::Stretches)),
+        }
         // Where the boxes of the step before lead, and whether what they stand for was in the goal.
         let mut images: Vec<(Vec<Interval>, bool)> = Vec::new();
         for step in 0..=self.task.steps {
@@ -220,11 +268,28 @@ impl<'t> LoopCheck<'t> {
         (step, goal_step): (u32, Option<u32>),
         budget: &mut Budget,
     ) -> Result<Result<Successors, LoopFlaw>, StopReason> {
-        if sides.len() != self.task.dimension() {
-            return Ok(Err(LoopFlaw::Sides));
+        match self.look((sides, &|_| None), reached, (step, goal_step)) {
+            Err(flaw) => Ok(Err(flaw)),
+            Ok(Onward::Ends) => Ok(Ok((Vec::new(), true))),
+            Ok(Onward::GoesOn { reached }) => {
+                Ok(self.images(sides, step, budget)?.map(|images| (images, reached)))
+            }
         }
-        if self.may_be_unsafe(sides, step) {
-            return Ok(Err(LoopFlaw::Unsafe));
+    }
+
+    /// Looks at states at a step, which lie in a box; the closure has bounds of formulas over them, if it knows
+    /// better ones than the box.
+    fn look<S: LoopSide>(
+        &self,
+        (sides, tighter): (&[S], Tighter<'_>),
+        reached: bool,
+        (step, goal_step): (u32, Option<u32>),
+    ) -> Result<Onward, LoopFlaw> {
+        if sides.len() != self.task.dimension() {
+            return Err(LoopFlaw::Sides);
+        }
+        if may_be_unsafe(&self.avoid, sides, tighter, step) {
+            return Err(LoopFlaw::Unsafe);
         }
         let is_last = step == self.task.steps;
         let mut reached = reached;
@@ -233,25 +298,76 @@ impl<'t> LoopCheck<'t> {
                 GoalRule::AllAtOnce => {
                     reached = goal_step == Some(step);
                     let is_missed = is_last && goal_step.is_none_or(|at| at > step);
-                    if is_missed || reached && !goal.contains(sides) {
-                        return Ok(Err(LoopFlaw::Goal));
+                    if is_missed || reached && !goal.contains(sides, tighter) {
+                        return Err(LoopFlaw::Goal);
                     }
                 }
                 GoalRule::Each => {
-                    reached |= goal.contains(sides);
+                    reached |= goal.contains(sides, tighter);
                     if is_last && !reached {
-                        return Ok(Err(LoopFlaw::Goal));
+                        return Err(LoopFlaw::Goal);
                     }
                 }
             }
             if reached && self.task.ends_in_goal() {
-                return Ok(Ok((Vec::new(), reached)));
+                return Ok(Onward::Ends);
             }
         }
-        if is_last {
-            return Ok(Ok((Vec::new(), reached)));
+        Ok(if is_last { Onward::Ends } else { Onward::GoesOn { reached } })
+    }
+
+    /// Follows a part of the initial box where the network reads the state, with a step in so many stretches.
+    /// The number of sets of states, or a step and what stands against *safe* there.
+    ///
+    /// # Errors
+    /// A stop of the budget, or something that this check does not know.
+    pub fn follow(
+        &mut self,
+        part: &[(Rational, Rational)],
+        stretches: u32,
+        goal_step: Option<u32>,
+        budget: &mut Budget,
+    ) -> Result<Result<u32, (u32, LoopFlaw)>, LoopError> {
+        let Kind::State { network, loops } = &mut self.kind else {
+            return Ok(Err((0, LoopFlaw::Stretches)));
+        };
+        if stretches == 0 || stretches > MOST_STRETCHES {
+            return Ok(Err((0, LoopFlaw::Stretches)));
         }
-        Ok(self.images(sides, step, budget)?.map(|images| (images, reached)))
+        if let Entry::Vacant(slot) = loops.entry(stretches) {
+            let made = StateLoop::new(self.task, (**network).clone(), stretches);
+            slot.insert(made.map_err(LoopError::Unsupported)?);
+        }
+        let (mut states, mut reached) = (StateLoop::initial(part), false);
+        let mut between = Vec::new();
+        for step in 0..=self.task.steps {
+            budget.poll_clock()?;
+            let tighter = |formula: &Formula| Some(Affine::of_formula(formula, &states)?.range());
+            let onward = if step == 0 {
+                self.look((part, &tighter), reached, (step, goal_step))
+            } else {
+                let sides: Vec<Interval> = states.iter().map(Affine::range).collect();
+                self.look((sides.as_slice(), &tighter), reached, (step, goal_step))
+            };
+            match onward {
+                Err(flaw) => return Ok(Err((step, flaw))),
+                Ok(Onward::Ends) => return Ok(Ok(step + 1)),
+                Ok(Onward::GoesOn { reached: was_reached }) => reached = was_reached,
+            }
+            let Kind::State { loops, .. } = &self.kind else { break };
+            let Some(followed) = loops.get(&stretches) else { break };
+            between.clear();
+            let Some(next) = followed.step(&states, &mut between) else {
+                return Ok(Err((step, LoopFlaw::NoValue)));
+            };
+            let is_unsafe =
+                |sides: &Vec<Interval>| may_be_unsafe(&self.avoid, sides, &|_| None, step + 1);
+            if self.between_samples && between.iter().any(is_unsafe) {
+                return Ok(Err((step, LoopFlaw::UnsafeBetween)));
+            }
+            states = next;
+        }
+        Ok(Err((self.task.steps, LoopFlaw::NoValue)))
     }
 
     /// The boxes into which a box at a step is moved, or what stands against it.
@@ -261,26 +377,40 @@ impl<'t> LoopCheck<'t> {
         step: u32,
         budget: &mut Budget,
     ) -> Result<Result<Vec<Vec<Interval>>, LoopFlaw>, StopReason> {
-        let parts = match self.cells.parts(sides) {
+        let Kind::Cells { cells, motion } = &mut self.kind else {
+            return Ok(Err(LoopFlaw::Cells));
+        };
+        let parts = match cells.parts(sides) {
             Ok(parts) => parts,
             Err(flaw) => return Ok(Err(flaw)),
         };
         let (mut images, mut between) = (Vec::with_capacity(parts.len()), Vec::new());
         for (cell, part) in parts {
             budget.poll()?;
-            let Some(inputs) = self.cells.inputs(&cell) else { return Ok(Err(LoopFlaw::NoValue)) };
+            let Some(inputs) = cells.inputs(&cell) else { return Ok(Err(LoopFlaw::NoValue)) };
             between.clear();
-            let Some(image) = self.motion.step(&part, inputs, &mut between) else {
+            let Some(image) = motion.step(&part, inputs, &mut between) else {
                 return Ok(Err(LoopFlaw::NoValue));
             };
             images.push(image);
-            let is_unsafe = |sides: &Vec<Interval>| self.may_be_unsafe(sides, step + 1);
+            let is_unsafe =
+                |sides: &Vec<Interval>| may_be_unsafe(&self.avoid, sides, &|_| None, step + 1);
             if self.between_samples && between.iter().any(is_unsafe) {
                 return Ok(Err(LoopFlaw::UnsafeBetween));
             }
         }
         Ok(Ok(images))
     }
+}
+
+/// Returns whether something of a set of states may be unsafe at a step.
+fn may_be_unsafe<S: LoopSide>(
+    avoid: &[Set<'_>],
+    sides: &[S],
+    tighter: Tighter<'_>,
+    step: u32,
+) -> bool {
+    avoid.iter().any(|set| step >= set.from_step && set.may_be_met(sides, tighter))
 }
 
 /// Returns whether each image lies in a box; if it was not in the goal, in one that does not say so.
@@ -346,9 +476,7 @@ fn covers(
 fn unknown(task: &Task) -> Option<&'static str> {
     let (graph, _) = task.dynamics.graph.needed_part(&task.dynamics.components);
     let chooses = graph.nodes().iter().any(|node| matches!(node, ExpressionNode::Choose { .. }));
-    if matches!(task.controller, Controller::StateNetwork(_)) {
-        Some("networks that read the state")
-    } else if task.action.choices.is_some() {
+    if task.action.choices.is_some() {
         Some("networks that choose among actions")
     } else if task.dynamics.disturbances.iter().any(Disturbance::changes_within_steps) {
         Some("disturbances that change at any time")

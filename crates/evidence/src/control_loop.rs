@@ -19,6 +19,10 @@ use crate::certify::File;
 const SEMANTICS: &str = "each box contains all states that the loop may be in at its step, if it begins in its part; a network \
      in f64, as computed, and everything else over the reals";
 
+/// The same where the network reads the state.
+const STATE_SEMANTICS: &str = "from all parts of the initial box the loop meets the specification, as affine forms over stretches of time \
+     show; network and dynamics over the reals";
+
 /// The word that says that all that a box stands for was in the goal.
 const REACHED: &str = "reached";
 
@@ -72,6 +76,9 @@ pub struct PartRecord {
     /// By step its boxes as text: `; ` between boxes, spaces between lower and upper bounds of the variables in turn,
     /// and `reached` after them if all that the box stands for was in the goal.
     pub steps: Vec<String>,
+    /// Where the network reads the state: into how many stretches of time a step is cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stretches: Option<u32>,
 }
 
 /// What a check of a control loop has confirmed.
@@ -93,14 +100,16 @@ impl LoopEvidence {
         let part = |part: LoopPart| PartRecord {
             initial: part.initial.iter().map(bounds).collect(),
             steps: part.steps.iter().map(|boxes| step_text(boxes)).collect(),
+            stretches: part.stretches,
         };
+        let by_stretches = claim.parts.iter().any(|part| part.stretches.is_some());
         Self {
             schema_version: EVIDENCE_VERSION,
             version: VERSION,
             verdict: "safe",
             engine: "reach",
             task,
-            semantics: SEMANTICS,
+            semantics: if by_stretches { STATE_SEMANTICS } else { SEMANTICS },
             inputs,
             goal_step: claim.goal_step,
             parts: claim.parts.into_iter().map(part).collect(),
@@ -166,8 +175,12 @@ pub(crate) fn check(file: &File<'_>, budget: &mut Budget) -> Result<CheckedLoop,
     };
     let task = asked.read().map_err(in_evidence)?;
     let inputs = read_inputs(file, &asked, &task, budget)?;
-    if file.part::<String>("semantics")? != SEMANTICS {
-        return Err(file.rejected(&format!("`semantics` is not: {SEMANTICS}")));
+    let semantics = match task.controller {
+        Controller::StateNetwork(_) => STATE_SEMANTICS,
+        Controller::CellNetwork(_) | Controller::CellFormula { .. } => SEMANTICS,
+    };
+    if file.part::<String>("semantics")? != semantics {
+        return Err(file.rejected(&format!("`semantics` is not: {semantics}")));
     }
     let goal_step = match file.value().get("goal_step") {
         None | Some(Value::Null) => None,
@@ -235,7 +248,15 @@ fn parts(file: &File<'_>, variables: usize) -> Result<Vec<LoopPart>, Failure> {
         let steps = value["steps"].as_array().and_then(|steps| {
             steps.iter().map(|boxes| read_step(boxes.as_str()?, variables)).collect()
         });
+        let stretches = match value.get("stretches") {
+            None | Some(Value::Null) => None,
+            Some(count) => {
+                let count = count.as_u64().and_then(|count| u32::try_from(count).ok());
+                Some(count.ok_or_else(|| place("stretches"))?)
+            }
+        };
         Ok(LoopPart {
+            stretches,
             initial: initial.ok_or_else(|| place("initial"))?,
             steps: steps.ok_or_else(|| place("steps"))?,
         })

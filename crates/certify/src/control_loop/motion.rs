@@ -9,9 +9,6 @@ use policert_numeric::{Interval, Rational};
 
 use super::formulas::Formula;
 
-/// So many parts are followed where the task has one.
-const FINER: i64 = 4;
-
 /// Attempts at a box that Picard's operator maps into itself.
 const ATTEMPTS: u32 = 24;
 
@@ -27,19 +24,16 @@ pub(super) struct Motion {
 }
 
 impl Motion {
-    pub fn new(dynamics: &Dynamics, inputs: usize) -> Option<Self> {
-        let Dynamics { kind, graph, components, substeps, period, .. } = dynamics;
+    /// With a step in so many parts.
+    pub fn new(dynamics: &Dynamics, inputs: usize, parts: u32) -> Option<Self> {
+        let Dynamics { kind, graph, components, period, .. } = dynamics;
         let variables = components.len() + inputs;
         let formula = |&root| Formula::new(graph, root, variables);
-        let substeps = match kind {
-            DynamicsKind::Difference => *substeps,
-            DynamicsKind::Ode => u32::try_from(i64::from(*substeps).max(1) * FINER).ok()?,
-        };
-        let part = period.checked_div(&Rational::from(i64::from(substeps.max(1))))?;
+        let part = period.checked_div(&Rational::from(i64::from(parts)))?;
         Some(Self {
             kind: *kind,
             components: components.iter().map(formula).collect(),
-            substeps,
+            substeps: parts,
             part: Interval::enclosing(&part),
             clamp: dynamics.clamp.clone().unwrap_or_default(),
             remembered: dynamics.remembered.clone(),
@@ -85,7 +79,7 @@ impl Motion {
     }
 
     /// A box, with the inputs, that contains all solutions over a part of the step.
-    fn enclosure(&self, at: &[Interval]) -> Option<Vec<Interval>> {
+    pub fn enclosure(&self, at: &[Interval]) -> Option<Vec<Interval>> {
         let duration = Interval::ZERO.hull(self.part);
         let image = |over: &[Interval]| -> Option<Vec<Interval>> {
             let moved =

@@ -48,6 +48,9 @@ impl LoopSide for (Rational, Rational) {
     }
 }
 
+/// Bounds of formulas over a set of states that are tighter than those over the box around it, if they are known.
+pub(super) type Tighter<'a> = &'a dyn Fn(&Formula) -> Option<Interval>;
+
 /// A region with its condition compiled.
 #[derive(Debug)]
 pub(super) struct Set<'t> {
@@ -74,17 +77,17 @@ impl<'t> Set<'t> {
     }
 
     /// Returns whether part of a box may be unsafe.
-    pub fn may_be_met<S: LoopSide>(&self, state: &[S]) -> bool {
+    pub fn may_be_met<S: LoopSide>(&self, state: &[S], tighter: Tighter<'_>) -> bool {
         match self.side {
-            UnsafeSide::Inside => self.meets(state),
-            UnsafeSide::Outside => !self.contains(state),
+            UnsafeSide::Inside => self.meets(state, tighter),
+            UnsafeSide::Outside => !self.contains(state, tighter),
         }
     }
 
     /// Returns whether all of a box lies in the region for certain.
-    pub fn contains<S: LoopSide>(&self, state: &[S]) -> bool {
+    pub fn contains<S: LoopSide>(&self, state: &[S], tighter: Tighter<'_>) -> bool {
         if let Some(condition) = &self.condition {
-            return condition.truth(&outer(state)) == Some(true);
+            return condition.truth(&outer(state), tighter) == Some(true);
         }
         let is_open = self.region.border() == Some(Border::Open);
         self.region.sides().is_some_and(|sides| {
@@ -99,9 +102,9 @@ impl<'t> Set<'t> {
         })
     }
 
-    fn meets<S: LoopSide>(&self, state: &[S]) -> bool {
+    fn meets<S: LoopSide>(&self, state: &[S], tighter: Tighter<'_>) -> bool {
         if let Some(condition) = &self.condition {
-            return condition.truth(&outer(state)) != Some(false);
+            return condition.truth(&outer(state), tighter) != Some(false);
         }
         let is_open = self.region.border() == Some(Border::Open);
         self.region.sides().is_none_or(|sides| {
@@ -152,11 +155,13 @@ impl Condition {
     }
 
     /// Returns whether it holds everywhere in a box, or nowhere; `None` if that is not known.
-    fn truth(&self, state: &[Interval]) -> Option<bool> {
+    fn truth(&self, state: &[Interval], tighter: Tighter<'_>) -> Option<bool> {
         match self {
             Self::Always(value) => Some(*value),
             Self::Below { strict, formula } => {
                 let value = formula.range(state)?;
+                let value =
+                    tighter(formula).and_then(|other| value.intersection(other)).unwrap_or(value);
                 let (holds, fails) = match strict {
                     true => (value.hi() < 0.0, value.lo() >= 0.0),
                     false => (value.hi() <= 0.0, value.lo() > 0.0),
@@ -165,7 +170,7 @@ impl Condition {
             }
             Self::Parts { all, parts } => {
                 let truths: Vec<Option<bool>> =
-                    parts.iter().map(|part| part.truth(state)).collect();
+                    parts.iter().map(|part| part.truth(state, tighter)).collect();
                 if truths.contains(&Some(!all)) {
                     return Some(!all);
                 }

@@ -81,9 +81,12 @@ fn what(report: &CertifyReport) -> String {
         return missed(steps as u64, Some((end, report.back_to)), aim);
     }
     if let (Some(boxes), Some(parts)) = (report.boxes, report.initial_parts) {
+        let how = match boxes > parts {
+            true => format!("{boxes} boxes show it, for"),
+            false => "it is shown for".to_owned(),
+        };
         return format!(
-            "every trajectory meets the specification: {boxes} boxes show it, for {parts} parts of the \
-             initial box"
+            "every trajectory meets the specification: {how} {parts} parts of the initial box"
         );
     }
     match (report.steps, report.boxes) {

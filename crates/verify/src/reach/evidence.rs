@@ -3,6 +3,8 @@
 //! The engine says which parts of the initial box are to be looked at. Boxes are moved as `policert-certify`
 //! moves them, merged as the engine merges them, and rounded outwards to few decimals, so that files stay small.
 
+mod stretched;
+
 use policert_certify::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopPart};
 use policert_engine_api::{Budget, StopReason};
 use policert_evidence::{LoopEvidence, LoopTask, certify_loop, loop_check};
@@ -99,6 +101,10 @@ fn claim(
     let all_at_once = task.goal.is_some() && task.question.goal == GoalRule::AllAtOnce;
     let goal_step = goal_step.filter(|_| all_at_once);
     let mut claim = LoopClaim { goal_step, parts: Vec::with_capacity(analysis.parts.len()) };
+    if matches!(task.controller, Controller::StateNetwork(_)) {
+        let parts = stretched::parts(task, &mut check, (&analysis.parts, goal_step), budget)?;
+        return Ok(parts.map(|parts| LoopClaim { goal_step, parts }));
+    }
     let mut boxes = 0;
     // What is too coarse for one part is likely to be so for others.
     let mut rounded_to = 0;
@@ -113,7 +119,7 @@ fn claim(
             }
         };
         boxes += steps.iter().map(Vec::len).sum::<usize>();
-        claim.parts.push(LoopPart { initial: part.clone(), steps });
+        claim.parts.push(LoopPart { initial: part.clone(), steps, stretches: None });
     }
     Ok(Ok(claim))
 }

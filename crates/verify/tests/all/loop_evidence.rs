@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_evidence::{CertifyRequest, certify};
 use policert_outcome::file_digest;
+use policert_policy::activation::Smooth;
+use policert_policy::onnx::write_onnx;
+use policert_policy::{Activation, ElementType, Evaluator, Matrix, Network, NetworkBuilder};
 use policert_testkit::{Random, case_numbers};
 use policert_verify::reach::{ReachRequest, reach};
 use serde_json::{Value, json};
@@ -255,4 +258,111 @@ fn no_boxes_of_an_unsafe_loop_are_confirmed() {
         rejected += 1;
     }
     assert!(confirmed > 20 && rejected > 20, "{confirmed} {rejected}");
+}
+
+/// A pendulum under a random network that reads the state: the task without an unsafe set.
+struct Pendulum {
+    kind: &'static str,
+    network: Network,
+}
+
+impl Pendulum {
+    fn draw(random: &mut Random) -> Self {
+        let mut builder = NetworkBuilder::new(2).expect("inputs");
+        let mut layer = |rows: usize, columns: usize| {
+            let mut weight =
+                || f64::from(u8::try_from(random.below(17)).expect("small")) / 8.0 - 1.0;
+            let weights = (0..rows * columns).map(|_| weight()).collect();
+            (
+                Matrix::new(rows, columns, weights).expect("sizes"),
+                (0..rows).map(|_| weight()).collect(),
+            )
+        };
+        let (hidden, last) = (layer(4, 2), layer(1, 4));
+        let kinds = [
+            Activation::Leaky { alpha: 0.0 },
+            Activation::Smooth(Smooth::Tanh),
+            Activation::Smooth(Smooth::Sigmoid),
+        ];
+        let function = kinds[random.below(kinds.len())];
+        let node = builder.affine(builder.input(), hidden.0, hidden.1).expect("sizes");
+        let node = builder.activation(node, function).expect("finite");
+        let node = builder.affine(node, last.0, last.1).expect("sizes");
+        let network = builder.finish(node, ElementType::F32);
+        Self { kind: ["difference", "ode"][random.below(2)], network }
+    }
+
+    fn text(&self, unsafe_box: [f64; 4]) -> String {
+        let dynamics = match self.kind {
+            "ode" => "dt = 0.25\nderivative = [\"y\", \"-sin(x) - 0.25*y + u\"]",
+            _ => "update = [\"x + 0.25*y\", \"y - 0.25*sin(x) + 0.25*u\"]",
+        };
+        let (kind, [x0, x1, y0, y1]) = (self.kind, unsafe_box);
+        format!(
+            "name = \"pendulum\"\nstate = [\"x\", \"y\"]\ninput = [\"u\"]\n[dynamics]\nkind = \"{kind}\"\n\
+             {dynamics}\n[policy]\nnetwork = \"net.onnx\"\ninput = \"state\"\n\
+             [initial]\nlower = [0.5, 0]\nupper = [0.625, 0.125]\n[horizon]\nsteps = 8\n\
+             [unsafe]\nlower = [{x0:?}, {y0:?}]\nupper = [{x1:?}, {y1:?}]\n"
+        )
+    }
+
+    /// States of a run, about.
+    fn run(&self, start: [f64; 2]) -> Vec<[f64; 2]> {
+        let mut evaluator = Evaluator::new(&self.network);
+        let ([mut x, mut y], mut states) = (start, vec![start]);
+        for _ in 0..8 {
+            let mut outputs = Vec::new();
+            evaluator.evaluate(&[x, y], &mut outputs);
+            let u = outputs[0];
+            if self.kind == "ode" {
+                let f = |x: f64, y: f64| -x.sin() - 0.25 * y + u;
+                for _ in 0..1000 {
+                    let h = 0.25 / 1000.0;
+                    let (half_x, half_y) = (x + 0.5 * h * y, y + 0.5 * h * f(x, y));
+                    (x, y) = (x + h * half_y, y + h * f(half_x, half_y));
+                }
+            } else {
+                (x, y) = (x + 0.25 * y, y - 0.25 * x.sin() + 0.25 * u);
+            }
+            states.push([x, y]);
+        }
+        states
+    }
+}
+
+#[test]
+fn no_stretches_of_an_unsafe_loop_are_confirmed() {
+    let (mut confirmed, mut rejected) = (0, 0);
+    for number in case_numbers(24) {
+        let mut random = Random::new(number);
+        let pendulum = Pendulum::draw(&mut random);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("pendulum.toml");
+        let network = write_onnx(&pendulum.network, ElementType::F32).expect("an ONNX file");
+        fs::write(folder.path().join("net.onnx"), network).expect("written");
+        fs::write(&path, pendulum.text([50.0, 60.0, 50.0, 60.0])).expect("written");
+        let honest = evidence(ReachRequest::new(path.clone()));
+        if honest.is_null() {
+            continue;
+        }
+        confirmed += 1;
+        assert_eq!(check(&honest), 0);
+        let none = |lie: &mut Value| lie["parts"] = json!([]);
+        assert_eq!(changed(&honest, none), 51);
+        let endless = |lie: &mut Value| lie["parts"][0]["stretches"] = json!(0);
+        assert_eq!(changed(&honest, endless), 51);
+        let mut quarter =
+            || 0.125 * 0.25 * f64::from(u8::try_from(random.below(5)).expect("small"));
+        let states = pendulum.run([0.5 + quarter(), quarter()]);
+        for state in [*random.pick(&states), states[states.len() - 1]] {
+            let [x, y] = state;
+            let text = pendulum.text([x - 0.01, x + 0.01, y - 0.01, y + 0.01]);
+            fs::write(&path, text).expect("written");
+            let mut lie = honest.clone();
+            lie["inputs"][0]["sha256"] = json!(file_digest(&path).expect("read"));
+            assert_eq!(check(&lie), 51, "case {number}: {} {state:?} is unsafe", pendulum.kind);
+            rejected += 1;
+        }
+    }
+    assert!(confirmed > 12 && rejected > 24, "{confirmed} {rejected}");
 }
