@@ -81,6 +81,9 @@ pub enum LoopError {
     /// The parts leave something of the initial box out.
     #[error("the parts do not cover the initial box")]
     NotCovered,
+    /// A step in the goal is claimed where no common one is asked for.
+    #[error("the step in the goal means nothing: not all states are asked to be in it at once")]
+    GoalStep,
     /// Something stands against the claim.
     #[error("part {part}, step {step}: {flaw}")]
     Flawed {
@@ -123,6 +126,11 @@ pub enum LoopFlaw {
     /// The boxes of the next step are not enough.
     #[error("states may come to lie outside the boxes of the next step")]
     Outside,
+    /// Something is claimed that is not looked at.
+    #[error(
+        "boxes are claimed that show nothing: states end before, or are followed without boxes"
+    )]
+    Unused,
 }
 
 /// How a loop is followed.
@@ -202,6 +210,10 @@ impl<'t> LoopCheck<'t> {
         if !covers(&initial, &self.task.initial, budget)? {
             return Err(LoopError::NotCovered);
         }
+        let all_at_once = self.goal.is_some() && self.task.question.goal == GoalRule::AllAtOnce;
+        if claim.goal_step.is_some_and(|step| !all_at_once || step > self.task.steps) {
+            return Err(LoopError::GoalStep);
+        }
         let mut boxes = 0;
         for (at, part) in claim.parts.iter().enumerate() {
             boxes += 1 + part.steps.iter().map(Vec::len).sum::<usize>();
@@ -220,6 +232,9 @@ impl<'t> LoopCheck<'t> {
         match (&self.kind, part.stretches) {
             (Kind::Cells { .. }, None) => {}
             (Kind::State { .. }, Some(stretches)) => {
+                if part.steps.iter().any(|boxes| !boxes.is_empty()) {
+                    return Err(flawed(0)(LoopFlaw::Unused));
+                }
                 let followed = self.follow(&part.initial, stretches, goal_step, budget)?;
                 return followed.map_err(|(step, flaw)| flawed(step)(flaw)).map(drop);
             }
@@ -249,6 +264,10 @@ impl<'t> LoopCheck<'t> {
                 }
             }
             if next.is_empty() {
+                let after = part.steps.iter().skip(step as usize);
+                if after.into_iter().any(|boxes| !boxes.is_empty()) {
+                    return Err(flawed(step)(LoopFlaw::Unused));
+                }
                 break;
             }
             images = next;

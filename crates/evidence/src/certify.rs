@@ -21,6 +21,7 @@ use policert_query::AnswerWord;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::control_loop::LoopTask;
 use crate::evidence::read_pieces;
 use crate::{EndKind, Evidence, PieceRecord, check_bounds};
 pub(crate) use file::File;
@@ -77,6 +78,9 @@ pub struct CertifyReport {
     pub boxes: Option<usize>,
     /// Of a control loop: number of parts of the initial box.
     pub initial_parts: Option<usize>,
+    /// Of a control loop: the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loop_task: Option<LoopTask>,
     /// Of a query: the answer that is certified; the verdict is *safe* for unsat.
     pub answer: Option<AnswerWord>,
     /// Of unsat: number of parts of the inputs that are refuted.
@@ -234,6 +238,7 @@ fn control_loop(
     let report = &mut outcome.report;
     report.boxes = Some(checked.boxes);
     report.initial_parts = Some(checked.parts);
+    report.loop_task = Some(checked.task);
     report.verdict = Some(VerdictWord::Safe);
     Ok(ExitStatus::Safe)
 }

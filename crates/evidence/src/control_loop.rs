@@ -88,6 +88,8 @@ pub struct CheckedLoop {
     pub boxes: usize,
     /// Number of parts of the initial box.
     pub parts: usize,
+    /// The question, with the rules about the goal that were in force.
+    pub task: LoopTask,
     /// The files that were read.
     pub inputs: Vec<Input>,
 }
@@ -196,7 +198,12 @@ pub(crate) fn check(file: &File<'_>, budget: &mut Budget) -> Result<CheckedLoop,
     };
     let mut checker = loop_check(&task, asked.between_samples, budget)?.map_err(refused)?;
     let boxes = checker.check(&claim, budget).map_err(refused)?;
-    Ok(CheckedLoop { boxes, parts: claim.parts.len(), inputs })
+    let confirmed = LoopTask {
+        goal: task.goal.is_some().then_some(task.question.goal),
+        after_goal: task.goal.is_some().then_some(task.question.after_goal),
+        ..asked
+    };
+    Ok(CheckedLoop { boxes, parts: claim.parts.len(), task: confirmed, inputs })
 }
 
 /// The files of the question, if they are those that the evidence is about.

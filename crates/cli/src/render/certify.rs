@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use policert_evidence::{CertifyReport, EndKind, OverStarts, Quantity};
-use policert_files::shown;
+use policert_evidence::{CertifyReport, EndKind, LoopTask, OverStarts, Quantity};
+use policert_files::{name, shown};
 use policert_outcome::{Certified, Outcome};
 use policert_problem::QuestionAim;
 
+use super::reach::{goal_rules, looked};
 use super::verdict::missed;
 use super::{Detail, line, warnings};
 use crate::style::{Mark, Style};
@@ -39,10 +40,25 @@ pub fn certify_report(
         write!(out, "  ")?;
     }
     writeln!(out, "{:.1} s", outcome.time_s)?;
+    if let Some(task) = &report.loop_task {
+        writeln!(out, "  question   {}", question(task))?;
+    }
     if let Some(semantics) = &report.semantics {
         writeln!(out, "  semantics  {}", shown(&semantics.text))?;
     }
     Ok(())
+}
+
+/// What was asked of a control loop.
+fn question(task: &LoopTask) -> String {
+    let mut parts = vec![name(&task.file.display().to_string()).to_string()];
+    parts.extend(task.instance.iter().map(|instance| format!("instance {}", name(instance))));
+    let rules = task.goal.zip(task.after_goal);
+    parts.extend(rules.map(|(goal, after)| goal_rules(goal, after)));
+    let widths = task.granularity.as_ref();
+    parts.extend(widths.map(|widths| format!("cells of width {}", name(&widths.join(", ")))));
+    parts.push(looked(task.between_samples).to_owned());
+    parts.join("; ")
 }
 
 /// The claim that is confirmed, in words.
@@ -85,8 +101,12 @@ fn what(report: &CertifyReport) -> String {
             true => format!("{boxes} boxes show it, for"),
             false => "it is shown for".to_owned(),
         };
+        let begins = match report.loop_task.as_ref().map_or(&[][..], |task| &task.initial) {
+            [] => String::new(),
+            part => format!(" that begins with {}", name(&part.join(", "))),
+        };
         return format!(
-            "every trajectory meets the specification: {how} {parts} parts of the initial box"
+            "every trajectory{begins} meets the specification: {how} {parts} parts of the initial box"
         );
     }
     match (report.steps, report.boxes) {

@@ -98,14 +98,7 @@ fn headline(out: &mut dyn Write, outcome: &Outcome<ReachReport>, style: Style) -
 
 /// The meaning of the verdict, in a line.
 fn meaning(semantics: &ReachSemantics) -> String {
-    let goal = match semantics.question.goal {
-        GoalRule::Each => "each",
-        GoalRule::AllAtOnce => "all at once",
-    };
-    let after = match semantics.question.after_goal {
-        AfterGoal::Stop => "stop",
-        AfterGoal::Continue => "continue",
-    };
+    let goal = goal_rules(semantics.question.goal, semantics.question.after_goal);
     let network = match (semantics.evaluation, semantics.rounding) {
         (None, _) => "",
         (Some("real"), _) => "network over the reals; ",
@@ -114,9 +107,27 @@ fn meaning(semantics: &ReachSemantics) -> String {
         (Some("f32"), _) => "network in f32, as computed; ",
         (Some(_), _) => "network in f64, as computed; ",
     };
-    let between = if semantics.between_samples { "also between samples" } else { "at samples" };
+    let looked = looked(semantics.between_samples);
     format!(
-        "goal: {goal}; after the goal: {after}; up to step {}, {between}; {network}bounds: {}",
+        "{goal}; up to step {}, {looked}; {network}bounds: {}",
         semantics.steps, semantics.bounds
     )
+}
+
+/// The rules about the goal, in words.
+pub(super) fn goal_rules(goal: GoalRule, after_goal: AfterGoal) -> String {
+    let goal = match goal {
+        GoalRule::Each => "each",
+        GoalRule::AllAtOnce => "all at once",
+    };
+    let after = match after_goal {
+        AfterGoal::Stop => "stop",
+        AfterGoal::Continue => "continue",
+    };
+    format!("goal: {goal}; after the goal: {after}")
+}
+
+/// The times at which unsafe sets count, in words.
+pub(super) fn looked(between_samples: bool) -> &'static str {
+    if between_samples { "also between samples" } else { "at samples" }
 }

@@ -112,6 +112,13 @@ fn lies_about_shipped_loops_are_rejected() {
             51,
             "files that it does not name"
         );
+        let after_all = |lie: &mut Value| {
+            let steps = lie["parts"][0]["steps"].as_array_mut().expect("steps");
+            steps.resize(1000, json!(""));
+            steps.push(steps[0].clone());
+        };
+        assert_eq!(changed(honest, after_all), 51, "boxes that nothing leads to");
+        assert_eq!(changed(honest, |lie| lie["goal_step"] = json!(u32::MAX)), 51);
         assert_eq!(changed(honest, |lie| lie["semantics"] = json!("something else")), 51);
         assert_eq!(changed(honest, |lie| lie["verdict"] = json!("unsafe")), 51);
         assert_eq!(changed(honest, |lie| lie["inputs"][0]["sha256"] = json!("0")), 40);
@@ -349,6 +356,8 @@ fn no_stretches_of_an_unsafe_loop_are_confirmed() {
         assert_eq!(check(&honest), 0);
         let none = |lie: &mut Value| lie["parts"] = json!([]);
         assert_eq!(changed(&honest, none), 51);
+        let boxes = |lie: &mut Value| lie["parts"][0]["steps"] = json!(["0 1 0 1"]);
+        assert_eq!(changed(&honest, boxes), 51, "boxes that are not looked at");
         let endless = |lie: &mut Value| lie["parts"][0]["stretches"] = json!(0);
         assert_eq!(changed(&honest, endless), 51);
         let mut quarter =
