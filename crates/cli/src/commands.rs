@@ -23,7 +23,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{CancelFlag, Limits, Observer, Silent, StopReason};
-use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, unless_closed, write_json};
+use policert_outcome::{
+    ExitStatus, Failure, FileRecord, Outcome, OutputFiles, unless_closed, write_json,
+    write_or_remove,
+};
 use policert_problem::{InitialStates, PolicySource, ProblemOptions, TerminalChoice};
 use policert_verify::Registry;
 use serde::Serialize;
@@ -120,6 +123,18 @@ struct Showing<'a> {
 impl<'a> Showing<'a> {
     fn new(output: &'a OutputArgs, outputs: &'a OutputFiles) -> Self {
         Self { output, outputs, is_taken: false, with_failure: false }
+    }
+
+    /// Writes a file besides the result, or removes it where there is nothing to write, for a reason.
+    fn write_or_remove<T: Serialize>(
+        &mut self,
+        path: &Path,
+        content: Option<&T>,
+        reason: &str,
+    ) -> (FileRecord, Result<(), Failure>) {
+        let (record, written) = write_or_remove(path, content, reason);
+        self.is_taken |= record.written && is_standard_output(Some(path));
+        (record, written)
     }
 
     /// Shows an outcome: as data where the user wants it, and printed, unless there is a failure

@@ -132,15 +132,21 @@ fn run(
     observer: &mut dyn Observer,
     outcome: &mut Outcome<CertifyReport>,
 ) -> Result<ExitStatus, Failure> {
+    let budget = Budget::new(limits.clone(), cancel.clone());
     let kind = match file.kind()? {
-        Kind::Answer => return answer(file, limits, cancel, observer, outcome),
-        Kind::ControlLoop => return control_loop(file, limits, cancel, observer, outcome),
+        Kind::Answer => {
+            observer.event(Event::Phase("certify"));
+            return answer(file, budget, outcome);
+        }
+        Kind::ControlLoop => {
+            observer.event(Event::Phase("certify"));
+            return control_loop(file, budget, outcome);
+        }
         Kind::Verdict(kind) => kind,
     };
     let record: ProblemRecord = file.part("task")?;
     let semantics: SemanticsRecord = file.part("semantics")?;
     let inputs: Vec<Input> = file.part("inputs")?;
-    let budget = Budget::new(limits.clone(), cancel.clone());
     let problem = Problem::load_any(&options(&record, &semantics), &budget, &mut outcome.remarks);
     let (report, read) = (&mut outcome.report, &outcome.remarks.inputs);
     let problem = match problem {
@@ -204,13 +210,9 @@ fn run(
 /// Checks the answer of a query.
 fn answer(
     file: &File<'_>,
-    limits: &Limits,
-    cancel: &CancelFlag,
-    observer: &mut dyn Observer,
+    mut budget: Budget,
     outcome: &mut Outcome<CertifyReport>,
 ) -> Result<ExitStatus, Failure> {
-    observer.event(Event::Phase("certify"));
-    let mut budget = Budget::new(limits.clone(), cancel.clone());
     let checked = policert_query::check_evidence(file.value(), file.path(), &mut budget)?;
     outcome.remarks.inputs = file.part("inputs")?;
     let report = &mut outcome.report;
@@ -226,13 +228,9 @@ fn answer(
 /// Checks boxes of a control loop.
 fn control_loop(
     file: &File<'_>,
-    limits: &Limits,
-    cancel: &CancelFlag,
-    observer: &mut dyn Observer,
+    mut budget: Budget,
     outcome: &mut Outcome<CertifyReport>,
 ) -> Result<ExitStatus, Failure> {
-    observer.event(Event::Phase("certify"));
-    let mut budget = Budget::new(limits.clone(), cancel.clone());
     let checked = crate::control_loop::check(file, &mut budget)?;
     outcome.remarks.inputs = checked.inputs;
     let report = &mut outcome.report;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use policert_outcome::{ExitStatus, Failure, OutputFiles, write_or_remove};
+use policert_outcome::{ExitStatus, Failure, OutputFiles};
 use policert_query::{QueryRequest, query as decide};
 
 use super::{Showing, fail, is_standard_output, limits, run_within};
@@ -44,8 +44,7 @@ pub fn run(arguments: &QueryArgs) -> ExitStatus {
             {
                 let report = &mut outcome.report;
                 let (record, written) =
-                    write_or_remove(path, report.evidence.as_ref(), &report.no_evidence);
-                showing.is_taken |= record.written && is_standard_output(Some(path));
+                    showing.write_or_remove(path, report.evidence.as_ref(), &report.no_evidence);
                 report.evidence_file = Some(record);
                 unwritten = written;
             }

@@ -3,7 +3,7 @@
 use std::io;
 
 use policert_engine_api::Limits;
-use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remove};
+use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles};
 use policert_plot::{ImageFormat, plot_boxes, plot_counts_of_run};
 use policert_verify::reach::{
     Drawable, NetworkArithmetic, ReachReport, ReachRequest, Rounding, reach,
@@ -46,8 +46,7 @@ pub fn run(arguments: &ReachArgs) -> ExitStatus {
             {
                 let report = &mut outcome.report;
                 let (record, written) =
-                    write_or_remove(path, report.evidence.as_ref(), &report.no_evidence);
-                showing.is_taken |= record.written && is_standard_output(Some(path));
+                    showing.write_or_remove(path, report.evidence.as_ref(), &report.no_evidence);
                 report.evidence_file = Some(record);
                 unwritten = written;
             }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use policert_engine_api::Limits;
-use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remove};
+use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles};
 use policert_problem::{Predicates, ProblemOptions, QuestionAim, StateSpace};
 use policert_verify::{Registry, Report, Request, verify};
 
@@ -65,16 +65,14 @@ fn show(
         let report = &mut outcome.report;
         if let Some(path) = &arguments.evidence {
             let (record, written) =
-                write_or_remove(path, report.evidence.as_ref(), &report.no_evidence);
-            showing.is_taken |= record.written && is_standard_output(Some(path));
+                showing.write_or_remove(path, report.evidence.as_ref(), &report.no_evidence);
             report.evidence_file = Some(record);
             unwritten.extend(written.err());
         }
         if let Some(path) = &arguments.start_states {
             let starts = report.start_states.as_ref();
             let (record, written) =
-                write_or_remove(path, starts, "the abstraction is not complete");
-            showing.is_taken |= record.written && is_standard_output(Some(path));
+                showing.write_or_remove(path, starts, "the abstraction is not complete");
             report.start_states_file = Some(record);
             unwritten.extend(written.err());
         }
