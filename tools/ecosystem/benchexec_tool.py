@@ -1,8 +1,8 @@
 """Tool-info module of policert for BenchExec. With PYTHONPATH=tools: <benchmark tool="ecosystem.benchexec_tool">.
 
 A task names the model as its input file. Its options (`options:` of the task definition) become options of
-`policert verify`, for example `property: pa.jani:0` and `interface: net.jani2nnet`; files are relative to the task
-definition. Options of the benchmark definition are appended.
+`policert verify`, for example `property: pa.jani:0` and `interface: net.jani2nnet`; files are relative to the model, and what is
+no file there is a name, such as that of a property of the model. Options of the benchmark definition are appended.
 """
 
 from pathlib import Path
@@ -30,6 +30,12 @@ RESULTS = {
 }
 
 
+def path_of(folder, value):
+    """The path of a file of a task, `FILE` or `FILE:N`; the name of a property of the model stays as it is."""
+    is_file = any((folder / name).is_file() for name in (value, value.rpartition(":")[0]) if name)
+    return str(folder / value) if is_file else value
+
+
 class Tool(BaseTool2):
     """How BenchExec calls policert and reads what it says."""
 
@@ -50,7 +56,7 @@ class Tool(BaseTool2):
         folder = Path(task.single_input_file).parent
         for name, value in (task.options or {}).items():
             # A definition's options are texts, numbers, or true for an option without value.
-            value = str(folder / value) if name in FILES else value
+            value = path_of(folder, str(value)) if name in FILES else value
             command.append(f"--{name}")
             if value is not True:
                 command.append(str(value))

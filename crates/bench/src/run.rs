@@ -2,6 +2,7 @@
 
 mod answer;
 mod cluster;
+mod film;
 mod prepare;
 mod process;
 
@@ -49,6 +50,8 @@ pub enum Workers {
 pub trait StudyProgress: Send {
     /// A file or folder is made that runs need.
     fn prepares(&mut self, what: &str);
+    /// The runs of a configuration are left out, since its program is not found.
+    fn leaves_out(&mut self, configuration: &str, program: &str);
     /// A run begins: the `number`th of `count`.
     fn begins(&mut self, key: &RunKey, number: usize, count: usize);
     /// A run that the journal has is made again, for a reason.
@@ -86,7 +89,15 @@ pub fn run_suite(
     cancel: &CancelFlag,
     progress: &mut dyn StudyProgress,
 ) -> Result<StudySummary, Failure> {
-    let runs = chosen_runs(suite, options)?;
+    let mut runs = chosen_runs(suite, options)?;
+    for configuration in suite.configurations.iter().filter(|c| c.optional) {
+        let Some(program) = configuration.program.as_deref() else { continue };
+        let is_of = |key: &RunKey| key.configuration == configuration.name;
+        if !is_found(program) && runs.iter().any(is_of) {
+            progress.leaves_out(&configuration.name, program);
+            runs.retain(|key| !is_of(key));
+        }
+    }
     let (journal, known) = if options.resume {
         StudyJournal::resume(&options.journal)?
     } else {
@@ -140,6 +151,14 @@ fn chosen_runs(suite: &Suite, options: &StudyOptions) -> Result<Vec<RunKey>, Fai
     let (shard, shards) = options.shard;
     let of_shard = |(at, key): (usize, RunKey)| (at % shards.max(1) + 1 == shard).then_some(key);
     Ok(runs.into_iter().enumerate().filter_map(of_shard).collect())
+}
+
+/// Returns whether a program can be started: a path, or a name in one of the folders of `PATH`.
+fn is_found(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let has = |folder: PathBuf| folder.join(program).is_file();
+    Path::new(program).is_file()
+        || (!program.contains('/') && std::env::split_paths(&folders).any(has))
 }
 
 /// What every run needs.

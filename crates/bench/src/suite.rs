@@ -39,6 +39,10 @@ pub struct Suite {
     /// counts, as `--certify` does. [default: no]
     #[serde(default)]
     pub certify: bool,
+    /// True if runs of `verify` write their evidence, so that the report shows those to unsafe states as films.
+    /// [default: no]
+    #[serde(default)]
+    pub films: bool,
     /// What `--quick` runs.
     pub quick: Option<Quick>,
     /// Other suites whose instances are this one's as well, relative to the suite's file.
@@ -144,6 +148,9 @@ pub struct SuiteConfiguration {
     pub axes: Axes,
     /// Another program that answers in place of this one.
     pub program: Option<String>,
+    /// True if its runs are left out where that program is not found. [default: no]
+    #[serde(default)]
+    pub optional: bool,
     /// How its output is read; the first rule that a line fits decides.
     #[serde(default)]
     pub reads: Vec<OutputRule>,

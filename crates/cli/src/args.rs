@@ -35,7 +35,8 @@ use policert_verify::{EngineOption, Setting};
 
 pub use asnet::{ActivationArg, AsnetArgs, AsnetCommand, AsnetProblemArgs, AsnetTrainArgs};
 pub use bench::{
-    BenchArgs, BenchCommand, BenchMeasureArgs, BenchMergeArgs, BenchReportArgs, BenchRunArgs,
+    BenchArgs, BenchCommand, BenchExportArgs, BenchMeasureArgs, BenchMergeArgs, BenchReportArgs,
+    BenchRunArgs, CompetitionFormat,
 };
 pub use certify::CertifyArgs;
 pub use check::CheckArgs;

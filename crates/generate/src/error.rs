@@ -37,7 +37,7 @@ pub enum GenerateError {
     /// A model whose states are to be drawn, and whose variables are of no known domain.
     #[error(
         "the variables of the model are of no domain that is drawn: blocksworld, npuzzle, \
-         transport, racetrack or beluga"
+         transport, racetrack, beluga or the icy road"
     )]
     NoPicture,
     /// A map for a model that is no racetrack.

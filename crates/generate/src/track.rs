@@ -43,6 +43,11 @@ impl Track {
         Self::read(name, text).ok()
     }
 
+    /// The map of a model that is named after one that comes with the program: `racetrack_barto-small`.
+    pub(crate) fn of_model(model: &str) -> Option<Self> {
+        Self::built_in(model.strip_prefix("racetrack_")?)
+    }
+
     /// Reads a map.
     ///
     /// # Errors

@@ -1,7 +1,11 @@
 //! The run of an evidence file, state by state.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
+use crate::drawing::Pictures;
 use crate::html::Html;
 use crate::record::plain;
 
@@ -21,6 +25,21 @@ pub struct Film {
     end: String,
     /// The number of steps that are left out at its end.
     left_out: usize,
+    /// What the model may be called: its file, and its automata.
+    models: Vec<String>,
+    /// Pictures of the states.
+    pictures: Option<Pictures>,
+}
+
+/// A run whose states are to be drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run<'a> {
+    /// What the model may be called: the name of its file without the ending, and those of its automata.
+    pub models: Vec<&'a str>,
+    /// The names of the variables.
+    pub variables: &'a [String],
+    /// Their values in each state; truth values are 0 and 1.
+    pub states: Vec<Vec<i64>>,
 }
 
 /// What happened in a step.
@@ -68,6 +87,7 @@ impl Film {
             }
             before = after;
         }
+        film.models = model_names(evidence);
         film.end = match evidence["end"]["kind"].as_str() {
             Some("unsafe") => "in an unsafe state".to_owned(),
             Some("stuck") => "in a state without successors".to_owned(),
@@ -122,12 +142,26 @@ impl Film {
             Some("unsafe") => "in the unsafe set".to_owned(),
             _ => "without having met the goal".to_owned(),
         };
-        Ok(Self { variables, states, steps, end, left_out })
+        Ok(Self { variables, states, steps, end, left_out, ..Self::default() })
     }
 
     fn values(&self, state: &Map<String, Value>) -> Option<Vec<String>> {
         let values = self.variables.iter().map(|name| state.get(name).map(plain));
         values.collect::<Option<Vec<_>>>().filter(|values| values.len() == state.len())
+    }
+
+    /// Adds pictures of the states, if `draw` has some for this run. There are none of states whose
+    /// values are not all integers or truth values.
+    pub fn draw(&mut self, draw: impl FnOnce(&Run<'_>) -> Option<Pictures>) {
+        let number = |text: &String| match text.as_str() {
+            "yes" => Some(1),
+            "no" => Some(0),
+            text => text.parse().ok(),
+        };
+        let state = |values: &Vec<String>| values.iter().map(number).collect();
+        let Some(states) = self.states.iter().map(state).collect() else { return };
+        let models = self.models.iter().map(String::as_str).collect();
+        self.pictures = draw(&Run { models, variables: &self.variables, states });
     }
 
     /// Adds the film to a page, under an id of its own.
@@ -153,6 +187,9 @@ impl Film {
                 html.element("output", &[("aria-live", "polite")], |_| ());
             });
             film.element("p", &[], |p| p.text("Arrow keys, Home and End move along the run."));
+            if let Some(pictures) = &self.pictures {
+                pictures.add_to(film, id);
+            }
             film.element("div", &[("class", "states")], |html| {
                 self.add_state(html);
                 self.add_steps(html);
@@ -237,6 +274,16 @@ impl Step {
             }
         });
     }
+}
+
+/// What the model of an evidence file may be called.
+fn model_names(evidence: &Value) -> Vec<String> {
+    let file = evidence["task"]["model"].as_str().map(Path::new);
+    let stem = file.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    let steps = evidence["trace"].as_array().into_iter().flatten();
+    let edges = steps.flat_map(|step| step["operator"]["edges"].as_array().into_iter().flatten());
+    let automata: BTreeSet<&str> = edges.filter_map(|edge| edge["automaton"].as_str()).collect();
+    stem.into_iter().chain(automata.into_iter().map(str::to_owned)).collect()
 }
 
 /// A range of values, or the value if there is one alone.

@@ -5,7 +5,8 @@
 //!   tags are texts of this program alone, so that no name in a model becomes a tag or a script.
 //! - [`page`] makes the whole file. It lets the browser run our script and no other, by its digest.
 //! - [`Table`] is a table that sorts and filters.
-//! - [`Film`] is the run of an evidence file, state by state.
+//! - [`Film`] is the run of an evidence file, state by state, with [`Pictures`] where the domain has some.
+//! - [`Tube`] has the pictures of a control loop: enclosures, trajectories, goal and unsafe sets.
 //! - [`ResultPage`] is the page of one result file.
 //!
 //! ```
@@ -22,16 +23,22 @@
 
 mod command;
 mod document;
+mod drawing;
 mod film;
+mod frame;
 mod html;
+mod invariant;
 mod record;
 mod result;
 mod table;
+mod tube;
 
 pub use command::shell_command;
 pub use document::page;
-pub use film::Film;
+pub use drawing::{Drawing, Look, Pictures, Shape};
+pub use film::{Film, Run};
 pub use html::Html;
 pub use record::{fields, title_of};
 pub use result::{Recheck, ResultPage};
 pub use table::{Cell, Table};
+pub use tube::Tube;

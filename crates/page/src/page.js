@@ -55,6 +55,24 @@ for (const film of document.querySelectorAll(".film")) {
   const rows = [...film.querySelectorAll(".steps tbody tr")];
   const cells = [...film.querySelectorAll(".state td")];
   const told = film.querySelector("output");
+  const scene = film.querySelector(".scene");
+  const svg = scene && scene.querySelector("svg");
+  const pictures = svg && JSON.parse(document.getElementById(svg.dataset.pictures).textContent);
+  // The picture of a state; a long run has none of its last states.
+  function draw(picture) {
+    scene.hidden = !picture;
+    if (!picture) return;
+    const shapes = picture[1].map(([tag, look, places, text]) => {
+      const shape = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      shape.setAttribute("class", look);
+      for (const [name, number] of Object.entries(places)) shape.setAttribute(name, number);
+      shape.textContent = text;
+      return shape;
+    });
+    svg.querySelector(".moving").replaceChildren(...shapes);
+    svg.setAttribute("aria-label", picture[0]);
+    scene.querySelector("figcaption").textContent = picture[0];
+  }
   const button = (name) => film.querySelector(`button[data-do=${name}]`);
   let now = 0;
   let timer = 0;
@@ -79,6 +97,7 @@ for (const film of document.querySelectorAll(".film")) {
     if (row.offsetTop < list.scrollTop || row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight) {
       list.scrollTop = row.offsetTop - list.clientHeight / 2;
     }
+    if (scene) draw(pictures[now]);
     told.textContent = `Step ${now} of ${rows.length - 1}`;
     button("first").disabled = button("back").disabled = now === 0;
     button("next").disabled = button("last").disabled = now === rows.length - 1;

@@ -4,10 +4,13 @@ use serde_json::Value;
 
 use crate::command::shell_command;
 use crate::document::page;
-use crate::film::Film;
+use crate::drawing::Pictures;
+use crate::film::{Film, Run};
 use crate::html::Html;
+use crate::invariant::Invariant;
 use crate::record::fields;
 use crate::table::VERDICTS;
+use crate::tube::Tube;
 
 /// What came out when the evidence was checked again for the page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,6 +27,7 @@ pub struct ResultPage {
     result: Value,
     evidence: Option<Evidence>,
     films: Vec<Film>,
+    tube: Option<Tube>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -34,7 +38,7 @@ struct Evidence {
 }
 
 /// Members of a result that stand in parts of their own, or that the page says otherwise.
-const ELSEWHERE: [&str; 17] = [
+const ELSEWHERE: [&str; 20] = [
     "schema_version",
     "version",
     "arguments",
@@ -52,6 +56,9 @@ const ELSEWHERE: [&str; 17] = [
     "inputs",
     "evidence_file",
     "counterexample",
+    "boxes",
+    "cells",
+    "picture",
 ];
 
 impl ResultPage {
@@ -78,7 +85,8 @@ impl ResultPage {
         let counterexample = &result["counterexample"];
         let films = (0..paths).map(|number| Film::of_trajectory(counterexample, number));
         let films = films.collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { result, evidence: None, films })
+        let tube = Tube::new(&result)?;
+        Ok(Self { result, evidence: None, films, tube })
     }
 
     /// The path of the evidence that the run wrote, as the result says it.
@@ -111,6 +119,11 @@ impl ResultPage {
         Ok(())
     }
 
+    /// Adds pictures of the states of its runs, where `draw` has some.
+    pub fn draw(&mut self, draw: impl Fn(&Run<'_>) -> Option<Pictures>) {
+        self.films.iter_mut().for_each(|film| film.draw(&draw));
+    }
+
     /// Adds what came out when the evidence was checked again.
     pub fn add_recheck(&mut self, recheck: Recheck) {
         if let Some(evidence) = &mut self.evidence {
@@ -124,6 +137,13 @@ impl ResultPage {
         let mut main = Html::default();
         self.add_verdict(&mut main, name);
         self.add_run(&mut main);
+        if let Some(tube) = &self.tube {
+            part(&mut main, "states", "Reachable states", |html| tube.add_to(html));
+        }
+        let evidence = self.evidence.as_ref().map(|evidence| &evidence.value);
+        if let Some(invariant) = evidence.and_then(Invariant::new) {
+            part(&mut main, "invariant", "The invariant", |html| invariant.add_to(html));
+        }
         part(&mut main, "evidence", "Evidence", |html| self.add_evidence_status(html));
         if !self.result["statistics"].is_null() {
             part(&mut main, "counts", "Counts", |html| fields(html, &self.result["statistics"]));

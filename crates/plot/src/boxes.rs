@@ -6,10 +6,7 @@ use plotters::prelude::{
 };
 use plotters::style::{Color, ShapeStyle};
 use policert_outcome::Failure;
-use policert_reach::{
-    AfterGoal, GoalRule, LoopAnalysis, LoopRegion, ReachVerdict, ReportedTrajectory, StateBox,
-    Task, UnsafeSide,
-};
+use policert_reach::{LoopAnalysis, LoopRegion, ReachVerdict, StateBox, Task, UnsafeSide};
 
 use super::axis::Axis;
 use super::canvas::{Area, Picture, chart, defect, pixels};
@@ -118,10 +115,10 @@ struct Panel {
 impl Panel {
     fn new(task: &Task, analysis: &LoopAnalysis, (x, y): (usize, usize)) -> Self {
         let trajectories: Vec<Points> =
-            analysis.samples.iter().map(|path| points(path, shown(task, path), x, y)).collect();
+            analysis.samples.iter().map(|path| points(path.until_goal(task), x, y)).collect();
         let counterexample: Vec<Points> = match &analysis.verdict {
             ReachVerdict::Unsafe(found) => {
-                found.trajectories.iter().map(|p| points(p, p.states.len(), x, y)).collect()
+                found.trajectories.iter().map(|p| points(&p.states, x, y)).collect()
             }
             _ => Vec::new(),
         };
@@ -214,23 +211,10 @@ fn corners(sides: &Sides) -> [(f64, f64); 2] {
     [(sides[0], sides[2]), (sides[1], sides[3])]
 }
 
-/// Returns how many states of a trajectory are shown: where it ends in the goal, up to there.
-fn shown(task: &Task, path: &ReportedTrajectory) -> usize {
-    let question = task.question;
-    let ends = question.goal == GoalRule::Each && question.after_goal == AfterGoal::Stop;
-    let goal = task.goal.as_ref().filter(|_| ends);
-    let inside = |state: &StateBox, goal: &LoopRegion| {
-        let ranges: Vec<_> = state.iter().map(|range| range.outer).collect();
-        goal.contains(&ranges)
-    };
-    let first = goal.and_then(|goal| path.states.iter().position(|state| inside(state, goal)));
-    first.map_or(path.states.len(), |first| first + 1)
-}
-
-fn points(path: &ReportedTrajectory, count: usize, x: usize, y: usize) -> Points {
+fn points(states: &[StateBox], x: usize, y: usize) -> Points {
     let point = |state: &StateBox| (state[x].outer.midpoint(), state[y].outer.midpoint());
     let finite = |&(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
-    path.states.iter().take(count).map(point).take_while(finite).collect()
+    states.iter().map(point).take_while(finite).collect()
 }
 
 /// The boxes of a step in a plane, without repetitions.

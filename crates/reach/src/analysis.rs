@@ -6,7 +6,8 @@ mod rounds;
 use std::time::Duration;
 
 use policert_control_loop::{
-    ClosedRange, Controller, DynamicsKind, ExactRange, ExpressionGraph, ReachError, Task,
+    AfterGoal, ClosedRange, Controller, DynamicsKind, ExactRange, ExpressionGraph, GoalRule,
+    LoopRegion, ReachError, Task,
 };
 use policert_engine_api::{Budget, Observer, StopReason};
 use policert_numeric::{Interval, Rational};
@@ -14,6 +15,7 @@ use policert_numeric::{Interval, Rational};
 use crate::aggregate::Relations;
 use crate::journal::ReachJournal;
 use crate::outcome::ObstacleKind;
+use crate::phase_times::PhaseTimes;
 use crate::policy::{Controls, NetworkArithmetic};
 use crate::post::Post;
 use crate::reachable_sets::{ReachOptions, ReachableSets};
@@ -104,6 +106,22 @@ pub struct ReportedTrajectory {
     pub actions: Vec<StateBox>,
 }
 
+impl ReportedTrajectory {
+    /// The states up to the first one in the goal, where a run ends there; else all of them.
+    #[must_use]
+    pub fn until_goal(&self, task: &Task) -> &[StateBox] {
+        let question = task.question;
+        let ends = question.goal == GoalRule::Each && question.after_goal == AfterGoal::Stop;
+        let goal = task.goal.as_ref().filter(|_| ends);
+        let inside = |state: &StateBox, goal: &LoopRegion| {
+            let ranges: Vec<_> = state.iter().map(|range| range.outer).collect();
+            goal.contains(&ranges)
+        };
+        let first = goal.and_then(|goal| self.states.iter().position(|state| inside(state, goal)));
+        first.map_or(self.states.as_slice(), |first| &self.states[..=first])
+    }
+}
+
 /// Says why the answer is not known.
 #[derive(Clone, PartialEq, Debug)]
 pub enum UnknownCause {
@@ -156,6 +174,8 @@ pub struct ReachStatistics {
     pub cells: u64,
     /// Time from the first part to the last.
     pub time: Duration,
+    /// The time in each step of the algorithm.
+    pub times: PhaseTimes,
 }
 
 /// The answer with all that belongs to it.

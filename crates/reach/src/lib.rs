@@ -21,11 +21,13 @@
 mod aggregate;
 mod analysis;
 mod approximate;
+mod boxes;
 mod component;
 mod flow;
 mod journal;
 mod linearised;
 mod outcome;
+mod phase_times;
 mod policy;
 mod post;
 mod reachable_sets;
@@ -40,9 +42,11 @@ pub use analysis::{
     Counterexample, LoopAnalysis, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
     ReportedTrajectory, StateBox, StateRange, UnknownCause, analyse,
 };
+pub use boxes::Boxes;
 pub use component::Component;
 pub use journal::ReachJournal;
 pub use outcome::{Obstacle, ObstacleKind, PartOutcome};
+pub use phase_times::PhaseTimes;
 pub use policert_control_loop::{
     ActionMap, AfterGoal, Axis, Border, BoxEdge, Cell, Changes, ClosedRange, Controller,
     Disturbance, Dynamics, DynamicsKind, ExactRange, ExpressionError, ExpressionFunction,
@@ -54,7 +58,7 @@ pub use policy::{
     Actions, Controls, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,
 };
 pub use post::Post;
-pub use reachable_sets::{Boxes, Part, ReachOptions, ReachableSets};
+pub use reachable_sets::{Part, ReachOptions, ReachableSets};
 pub use segment::segment;
 pub use state_sets::StateSetKind;
 pub use trajectory::{Simulator, Trajectory, Violation, ViolationKind, random_state, start_states};

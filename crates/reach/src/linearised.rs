@@ -161,16 +161,11 @@ impl Linearised {
         Some(controller.possible_choices(hull, &centre[first..], &offsets[first..]))
     }
 
-    /// One step of the loop; the boxes after all substeps but the last, or those met all the way of
+    /// One step of the loop after [`Linearised::take_actions`]; the boxes after all substeps but the last, or those met all the way of
     /// differential equations, are appended to `between`. `None` if the dynamics have no value, or no
     /// bounds, somewhere.
-    pub(crate) fn advance(
-        &mut self,
-        (controller, choice): (&StateController, usize),
-        mut between: Option<&mut Vec<Interval>>,
-    ) -> Option<()> {
+    pub(crate) fn advance(&mut self, mut between: Option<&mut Vec<Interval>>) -> Option<()> {
         let n = self.dynamics.components.len();
-        self.take_actions(controller, choice)?;
         for substep in 1..=self.dynamics.substeps {
             let last = substep == self.dynamics.substeps;
             let done = last && self.dynamics.remembered.is_empty();
@@ -205,8 +200,12 @@ impl Linearised {
         self.hull.iter().zip(centre).map(|(&side, &c)| side - Interval::point(c)).collect()
     }
 
-    /// Adds the actions as further variables.
-    fn take_actions(&mut self, controller: &StateController, choice: usize) -> Option<()> {
+    /// Adds the actions as further variables. `None` if they have no bounds.
+    pub(crate) fn take_actions(
+        &mut self,
+        controller: &StateController,
+        choice: usize,
+    ) -> Option<()> {
         let n = self.hull.len();
         let mut shown = 0;
         let chosen: Option<Vec<Interval>> = match &controller.map().choices {

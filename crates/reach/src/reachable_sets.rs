@@ -16,14 +16,16 @@
 //!   unsafe set still counts.
 //! - D3: X₀ stays exact, so that a start on a cell's edge is in one cell only.
 
-use policert_control_loop::{
-    ClosedRange, ExactRange, GoalRule, ReachError, StateCondition, Task, TighterOfEach,
-};
+use std::time::Instant;
+
+use policert_control_loop::{ClosedRange, ExactRange, GoalRule, ReachError, StateCondition, Task};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use crate::aggregate::{Adjacency, Aggregation, Relations, aggregate};
+use crate::boxes::{Boxes, Look, look_at, look_between};
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
+use crate::phase_times::{PhaseTimes, timed};
 use crate::policy::Controls;
 use crate::post::Post;
 use crate::state_sets::{StateSetKind, StateSets};
@@ -33,22 +35,6 @@ pub type Part = Vec<(Rational, Rational)>;
 
 /// Where it is unclear which action is taken, a part of the initial box has at most so many sets at a step.
 const MOST_BRANCHES: usize = 128;
-
-/// A set of boxes.
-#[derive(Clone, Debug)]
-pub struct Boxes<R> {
-    /// The ranges of the boxes, one box after the other.
-    pub sides: Vec<R>,
-    /// By box: whether all that it stands for was in the goal already; empty if that makes no
-    /// difference.
-    pub reached: Vec<bool>,
-}
-
-impl<R> Default for Boxes<R> {
-    fn default() -> Self {
-        Self { sides: Vec::new(), reached: Vec::new() }
-    }
-}
 
 /// Says what to keep and what to look at besides the question.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,6 +64,8 @@ pub struct ReachableSets<'a, R> {
     /// There, the sets of the step at hand: one, and more where it is not clear which action is taken.
     branches: Vec<StateSets>,
     options: ReachOptions,
+    /// The time in each step of the algorithm so far.
+    pub times: PhaseTimes,
 }
 
 /// The parts of the boxes of a step in their cells.
@@ -134,7 +122,8 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         let state_sets = reads_state
             .then(|| StateSets::new(options.sets, &task.dynamics, task.inputs.len()))
             .transpose()?;
-        Ok(Self { task, controls, post, state_sets, branches: Vec::new(), options })
+        let (branches, times) = (Vec::new(), PhaseTimes::default());
+        Ok(Self { task, controls, post, state_sets, branches, options, times })
     }
 
     /// The verdict on one part of the initial box.
@@ -214,6 +203,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         // l.5, l.6
         segments.clear();
         self.controls.begin();
+        let begin = Instant::now();
         let outside = match initial {
             Some(initial) => {
                 let visit = |action, part: &[ExactRange]| {
@@ -227,11 +217,12 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             }
             None => self.segment_all(current, scratch, segments, budget)?,
         };
+        self.times.segment += begin.elapsed();
         if let Some(at) = outside {
             let state = &current.sides[at * n..(at + 1) * n];
             return Ok(Some(Obstacle::new(ObstacleKind::LeavesGrid, step, state)));
         }
-        self.controls.complete(budget)?;
+        timed(&mut self.times.network, || self.controls.complete(budget))?;
         // l.7, l.8
         images.sides.clear();
         images.reached.clear();
@@ -239,6 +230,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         for (parent, &end) in segments.ends.iter().enumerate() {
             let reached = current.reached.get(parent).copied();
             let start = images.sides.len();
+            let begin = Instant::now();
             for i in from..end {
                 budget.poll()?;
                 let state = &segments.sides[i * n..(i + 1) * n];
@@ -250,13 +242,16 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
                     return Ok(Some(Obstacle::new(ObstacleKind::NoValue, step, state)));
                 }
             }
+            self.times.flow += begin.elapsed();
             let met = look_between(self.task, between, reached == Some(true), step);
             if met.is_some() {
                 return Ok(met);
             }
             if let Some(adjacency) = self.adjacency().filter(|_| end - from > 1) {
                 let sides = &mut images.sides;
-                aggregate(sides, start, &mut Vec::new(), adjacency, aggregation, budget)?;
+                timed(&mut self.times.aggregate, || {
+                    aggregate(sides, start, &mut Vec::new(), adjacency, aggregation, budget)
+                })?;
             }
             if let Some(reached) = reached {
                 images.reached.resize(images.sides.len() / n, reached);
@@ -266,7 +261,9 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         // l.9
         if let Some(adjacency) = self.adjacency().filter(|_| segments.ends.len() > 1) {
             let Boxes { sides, reached } = images;
-            aggregate(sides, 0, reached, adjacency, aggregation, budget)?;
+            timed(&mut self.times.aggregate, || {
+                aggregate(sides, 0, reached, adjacency, aggregation, budget)
+            })?;
         }
         std::mem::swap(current, images);
         Ok(None)
@@ -349,7 +346,8 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         }
         let (mut next, mut next_reached) = (Vec::new(), Vec::new());
         for (i, branch) in self.branches.iter_mut().enumerate() {
-            let Some(choices) = branch.choices(controller) else {
+            let choices = timed(&mut self.times.network, || branch.choices(controller));
+            let Some(choices) = choices else {
                 return Ok(obstacle(ObstacleKind::NoValue, i));
             };
             if next.len() + choices.len() > MOST_BRANCHES {
@@ -360,7 +358,12 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
                 let mut sets = branch.clone();
                 let mut boxes = Vec::new();
                 let wanted = self.options.between_samples.then_some(&mut boxes);
-                if !sets.advance((controller, choice), wanted, budget)? {
+                let acts = timed(&mut self.times.network, || sets.act(controller, choice));
+                let moved = acts.is_some()
+                    && timed(&mut self.times.flow, || {
+                        sets.advance((controller, choice), wanted, budget)
+                    })?;
+                if !moved {
                     return Ok(obstacle(ObstacleKind::NoValue, i));
                 }
                 work.between.extend(boxes.into_iter().map(R::from_interval));
@@ -401,88 +404,4 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             outcome.obstacle = Some(Obstacle::new(kind, self.task.steps, state));
         }
     }
-}
-
-/// Looks at the boxes between samples, unless all that they stand for `reached` the goal and
-/// that is the end; empties the list. What stands against *safe*.
-fn look_between<R: ClosedRange>(
-    task: &Task,
-    between: &mut Vec<R>,
-    reached: bool,
-    step: u32,
-) -> Option<Obstacle<R>> {
-    let over = reached && task.ends_in_goal();
-    let boxes = between.chunks_exact(task.dimension());
-    let mut boxes = boxes.filter(|_| !over);
-    let met = boxes.find(|state| task.avoided_at(step + 1).any(|set| set.meets(state)));
-    let obstacle =
-        met.map(|state| Obstacle::new(ObstacleKind::MeetsUnsafeBetween, step + 1, state));
-    between.clear();
-    obstacle
-}
-
-/// What a look at the boxes of a step comes to.
-struct Look {
-    /// True if there is something to go on with.
-    goes_on: bool,
-    /// The boxes that were left out, by their positions before: all that they stand for is in the goal.
-    absorbed: Vec<usize>,
-}
-
-/// Looks at the boxes of a step: do they meet an unsafe set, are they in the goal? Absorbs or
-/// marks those in the goal.
-fn look_at<R: ClosedRange>(
-    task: &Task,
-    current: &mut Boxes<R>,
-    (step, tighter): (u32, TighterOfEach<'_>),
-    outcome: &mut PartOutcome<R>,
-) -> Look {
-    let n = task.dimension();
-    let mut look = Look { goes_on: true, absorbed: Vec::new() };
-    let meets = |(i, state): &(usize, &[R])| {
-        task.avoided_at(step).any(|set| set.meets_set(state, &|condition| tighter(*i, condition)))
-    };
-    if let Some((_, state)) = current.sides.chunks_exact(n).enumerate().find(meets) {
-        outcome.end(task, Obstacle::new(ObstacleKind::MeetsUnsafe, step, state));
-        look.goes_on = false;
-        return look;
-    }
-    let Some(goal) = &task.goal else { return look };
-    let inside =
-        |(i, state): (usize, &[R])| goal.contains_set(state, &|condition| tighter(i, condition));
-    match (task.question.goal, task.ends_in_goal()) {
-        (GoalRule::AllAtOnce, _) => {
-            let all = current.sides.chunks_exact(n).enumerate().all(inside);
-            outcome.goal_steps.push(all);
-        }
-        (GoalRule::Each, true) => {
-            let mut kept = 0;
-            for i in 0..current.sides.len() / n {
-                if inside((i, &current.sides[i * n..(i + 1) * n])) {
-                    look.absorbed.push(i);
-                    continue;
-                }
-                for k in 0..n {
-                    current.sides.swap(kept * n + k, i * n + k);
-                }
-                kept += 1;
-            }
-            current.sides.truncate(kept * n);
-            if kept == 0 {
-                outcome.absorbed_at = Some(step);
-                look.goes_on = false;
-            }
-        }
-        (GoalRule::Each, false) => {
-            current.reached.resize(current.sides.len() / n, false);
-            let states = current.sides.chunks_exact(n).enumerate();
-            for (state, reached) in states.zip(&mut current.reached) {
-                *reached |= inside(state);
-            }
-            if outcome.absorbed_at.is_none() && current.reached.iter().all(|&reached| reached) {
-                outcome.absorbed_at = Some(step);
-            }
-        }
-    }
-    look
 }

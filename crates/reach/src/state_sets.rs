@@ -108,7 +108,15 @@ impl StateSets {
         }
     }
 
-    /// One step of the loop under one of the choices; boxes met between samples are appended to `between`. `false` if the
+    /// Encloses the actions of one of the choices, as far as [`StateSets::choices`] did not. `None` if they have no bounds.
+    pub(crate) fn act(&mut self, controller: &StateController, choice: usize) -> Option<()> {
+        match self {
+            Self::Zonotopes(sets) => sets.take_actions(controller, choice),
+            Self::TaylorModels(_) => Some(()),
+        }
+    }
+
+    /// One step of the loop under one of the choices, after [`StateSets::act`]; boxes met between samples are appended to `between`. `false` if the
     /// dynamics have no value, or no bounds, somewhere.
     ///
     /// # Errors
@@ -122,7 +130,7 @@ impl StateSets {
         // A step takes long with many variables and substeps.
         budget.poll_clock()?;
         match self {
-            Self::Zonotopes(sets) => Ok(sets.advance((controller, choice), between).is_some()),
+            Self::Zonotopes(sets) => Ok(sets.advance(between).is_some()),
             Self::TaylorModels(sets) => sets.advance((controller, choice), between, budget),
         }
     }

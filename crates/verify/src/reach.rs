@@ -2,6 +2,7 @@
 
 mod evidence;
 mod explanation;
+mod picture;
 mod report;
 mod without_effect;
 
@@ -25,9 +26,10 @@ pub use policert_reach::{
     AfterGoal, Evaluation, GoalRule, InitialRange, NetworkArithmetic, Rounding, StateSetKind,
 };
 
+pub use picture::{LoopPicture, RegionPicture};
 pub use report::{
-    BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, ReachReport, ReachSemantics,
-    ReachStatisticsRecord,
+    BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, PhaseTimesRecord, ReachReport,
+    ReachSemantics, ReachStatisticsRecord,
 };
 
 /// Says what to answer, and how.
@@ -206,7 +208,7 @@ fn run(
         arithmetic: request.arithmetic,
         between_samples: request.between_samples,
         record: request.record || request.picture.is_some(),
-        samples: if request.picture.is_some() { PLOTTED_TRAJECTORIES } else { 0 },
+        samples: if request.picture.is_some() || request.record { PLOTTED_TRAJECTORIES } else { 0 },
         relations: match request.aggregation {
             AggregationChoice::AsWritten => Relations::AsWritten,
             AggregationChoice::OfTask | AggregationChoice::Nothing => Relations::Meant,

@@ -1,7 +1,9 @@
 //! The report as one page: figures, tables that sort and filter, a section for each run.
 
+use policert_generate::StatePicture;
 use policert_outcome::Failure;
-use policert_page::{Html, fields, page, shell_command};
+use policert_page::{Film, Html, Tube, fields, page, shell_command};
+use serde_json::Value;
 
 use super::Sections;
 use super::about::{About, name};
@@ -127,6 +129,23 @@ fn published(html: &mut Html, suite: &Suite, beside: &str) {
     }
 }
 
+/// Members of a result that are shown as pictures.
+const SHOWN: [&str; 3] = ["film", "counterexample", "picture"];
+
+/// Adds the run to an unsafe state as a film, or the trajectory of a control loop, if there is one.
+fn add_pictures(html: &mut Html, report: &Value, number: usize) {
+    // What contradicts itself is not shown.
+    if let Ok(mut film) = Film::of_evidence(&report["film"]) {
+        film.draw(|run| StatePicture::of_run(&run.models, run.variables, &run.states));
+        film.add_to(html, &format!("film-{number}"));
+    }
+    if !report["counterexample"].is_null()
+        && let Ok(Some(tube)) = Tube::new(report)
+    {
+        tube.add_to(html);
+    }
+}
+
 /// The section of a run.
 fn id(number: usize) -> String {
     format!("run-{number}")
@@ -157,7 +176,12 @@ fn add_run(html: &mut Html, suite: &Suite, number: usize, entry: &JournalEntry) 
                 }
             });
         }
-        fields(html, &result.report);
+        add_pictures(html, &result.report, number);
+        let mut others = result.report.clone();
+        if let Some(members) = others.as_object_mut() {
+            members.retain(|name, _| !SHOWN.contains(&name.as_str()));
+        }
+        fields(html, &others);
         html.element("p", &[], |p| {
             p.element("a", &[("href", "#runs")], |a| a.text("Back to all runs"));
         });

@@ -6,6 +6,7 @@ use std::path::Path;
 use policert_outcome::FileDigest;
 use serde_json::Value;
 
+use super::film;
 use super::process::Files;
 use crate::journal::RunResult;
 use crate::measure::Measurement;
@@ -61,7 +62,12 @@ pub(super) fn of_result(
     };
     let version = text_of("version");
     let inputs = value.get_mut("inputs").map(Value::take).unwrap_or_default();
+    let is_of_run = value["evidence_file"]["path"].as_str().map(Path::new) == Some(files.evidence);
     if let Some(members) = value.as_object_mut() {
+        if is_of_run {
+            members.remove("evidence_file");
+            members.extend(film::kept(files.evidence).map(|film| ("film".to_owned(), film)));
+        }
         members.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
     }
     result.report = value;

@@ -31,6 +31,8 @@ pub(super) struct Files<'a> {
     pub output: &'a Path,
     /// What it said to standard error.
     pub messages: &'a Path,
+    /// The evidence, where the report is to have films.
+    pub evidence: &'a Path,
 }
 
 /// A run that is to be made.
@@ -46,6 +48,7 @@ pub(super) struct Launch {
 /// The files in [`Launch::files`].
 const RESULT: &str = "result.json";
 const MEASURED: &str = "measured.json";
+const EVIDENCE: &str = "evidence.json";
 /// What the run says to standard output.
 pub(super) const OUTPUT: &str = "output";
 /// What it says to standard error.
@@ -58,7 +61,7 @@ impl Launch {
         let mut words = vec![study.options.program.clone().into_os_string()];
         words.extend(["bench", "measure", "--ends-with-input", "--out"].map(OsString::from));
         words.push(files.path().join(MEASURED).into_os_string());
-        words.extend(command_line(study, key, &files.path().join(RESULT))?);
+        words.extend(command_line(study, key, files.path())?);
         Ok(Self { words, folder: study.suite.data(key).to_owned(), files })
     }
 }
@@ -104,9 +107,10 @@ pub(super) fn answered(
     key: &RunKey,
     folder: &Path,
 ) -> Result<(RunResult, Vec<FileDigest>), Failure> {
-    let (result, output, messages) =
-        (folder.join(RESULT), folder.join(OUTPUT), folder.join(MESSAGES));
-    let files = Files { result: &result, output: &output, messages: &messages };
+    let [result, output, messages, evidence] =
+        [RESULT, OUTPUT, MESSAGES, EVIDENCE].map(|name| folder.join(name));
+    let files =
+        Files { result: &result, output: &output, messages: &messages, evidence: &evidence };
     let refused = |message: String| {
         let RunKey { instance, configuration, .. } = key;
         Failure::Usage(format!("`{instance}` with `{configuration}`: {message}"))
@@ -139,7 +143,7 @@ pub(super) fn measured(file: &Path) -> Option<Measurement> {
 }
 
 /// The other options of `bench measure`, and the program with its arguments.
-fn command_line(study: &Study<'_>, key: &RunKey, result: &Path) -> Result<Vec<OsString>, Failure> {
+fn command_line(study: &Study<'_>, key: &RunKey, files: &Path) -> Result<Vec<OsString>, Failure> {
     let (seconds, memory) = study.limits;
     let arguments = study.suite.arguments(key);
     let in_folder = |word: &String| OsString::from(in_work(word, study.work));
@@ -168,7 +172,11 @@ fn command_line(study: &Study<'_>, key: &RunKey, result: &Path) -> Result<Vec<Os
             words.extend([option.into(), value.into()]);
         }
     }
-    words.extend(["--quiet".into(), "--json".into(), result.as_os_str().to_owned()]);
+    words.extend(["--quiet".into(), "--json".into(), files.join(RESULT).into_os_string()]);
+    let is_verify = study.suite.instance(key).is_some_and(|instance| instance.command == "verify");
+    if study.suite.films && is_verify && !has("--evidence") {
+        words.extend(["--evidence".into(), files.join(EVIDENCE).into_os_string()]);
+    }
     Ok(words)
 }
 

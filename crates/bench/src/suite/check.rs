@@ -67,6 +67,9 @@ fn commands(suite: &Suite) -> Result<(), String> {
         if configuration.program.is_some() == configuration.reads.is_empty() {
             return Err(format!("`{name}`: `program` and `reads` go together"));
         }
+        if configuration.optional && configuration.program.is_none() {
+            return Err(format!("`{name}`: `optional` goes with `program`"));
+        }
         if let Some(rule) = configuration.reads.iter().find(|r| !VERDICTS.contains(&&*r.verdict)) {
             let (verdict, known) = (&rule.verdict, VERDICTS.join(", "));
             return Err(format!("`{name}`: there is no verdict `{verdict}`; verdicts are {known}"));

@@ -30,6 +30,9 @@ pub enum BenchCommand {
     /// Make a page, tables and figures of the finished runs
     #[command(after_help = EXIT_CODES)]
     Report(BenchReportArgs),
+    /// Write the finished runs in the format of a competition
+    #[command(after_help = EXIT_CODES)]
+    Export(BenchExportArgs),
     /// Put journals of one suite together, as those of shards
     #[command(after_help = EXIT_CODES)]
     Merge(BenchMergeArgs),
@@ -144,6 +147,39 @@ impl FigureFormat {
             Self::Png => "png",
         }
     }
+}
+
+/// Arguments of `policert bench export`.
+#[derive(Args, Debug)]
+pub struct BenchExportArgs {
+    /// The suite: a TOML file
+    #[arg(value_name = "SUITE")]
+    pub suite: PathBuf,
+
+    /// The journal of its runs
+    #[arg(long, value_name = "FILE", required = true, help_heading = "Model and policy")]
+    pub journal: PathBuf,
+
+    /// The format
+    #[arg(long, value_name = "FORMAT", value_enum, required = true, help_heading = "Output")]
+    pub format: CompetitionFormat,
+
+    /// The folder for the files
+    #[arg(long, value_name = "FOLDER", required = true, help_heading = "Output")]
+    pub out: PathBuf,
+
+    /// Colours.
+    #[command(flatten)]
+    pub color: ColorArgs,
+}
+
+/// Values of `--format`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum CompetitionFormat {
+    /// results.csv of ARCH-COMP: benchmark, instance, result, time
+    ArchComp,
+    /// A JSON file for each probability, as QComp's benchmark set has them
+    Qcomp,
 }
 
 /// A part of a study.

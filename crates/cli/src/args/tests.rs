@@ -109,6 +109,7 @@ fn help_texts() {
     insta::assert_snapshot!("help_bench", help("bench"));
     insta::assert_snapshot!("help_bench_run", help("bench run"));
     insta::assert_snapshot!("help_bench_report", help("bench report"));
+    insta::assert_snapshot!("help_bench_export", help("bench export"));
     insta::assert_snapshot!("help_bench_merge", help("bench merge"));
     insta::assert_snapshot!("help_bench_measure", help("bench measure"));
     insta::assert_snapshot!("help_report", help("report"));

@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use policert_bench::{
-    JournalEntry, MeasureRequest, RunKey, StudyJournal, StudyOptions, StudyProgress, Suite,
-    Workers, latest, measure, merged, run_suite, work_folder, write_report,
+    ExportFormat, JournalEntry, MeasureRequest, RunKey, StudyJournal, StudyOptions, StudyProgress,
+    Suite, Workers, export, latest, measure, merged, run_suite, work_folder, write_report,
 };
 use policert_engine_api::{CancelFlag, StopReason};
 use policert_files::name;
@@ -13,7 +13,8 @@ use policert_outcome::{ExitStatus, Failure, OutputFiles};
 
 use super::{fail, say};
 use crate::args::{
-    BenchArgs, BenchCommand, BenchMeasureArgs, BenchMergeArgs, BenchReportArgs, BenchRunArgs,
+    BenchArgs, BenchCommand, BenchExportArgs, BenchMeasureArgs, BenchMergeArgs, BenchReportArgs,
+    BenchRunArgs, CompetitionFormat,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::style::Style;
@@ -23,6 +24,7 @@ pub fn run(arguments: &BenchArgs) -> ExitStatus {
     let (result, color) = match &arguments.command {
         BenchCommand::Run(arguments) => (run_study(arguments), arguments.color),
         BenchCommand::Report(arguments) => (report(arguments), arguments.color),
+        BenchCommand::Export(arguments) => (export_runs(arguments), arguments.color),
         BenchCommand::Merge(arguments) => (merge(arguments), arguments.color),
         BenchCommand::Measure(arguments) => (run_measured(arguments), arguments.color),
     };
@@ -80,6 +82,19 @@ fn report(arguments: &BenchReportArgs) -> Result<ExitStatus, Failure> {
     Ok(ExitStatus::Safe)
 }
 
+fn export_runs(arguments: &BenchExportArgs) -> Result<ExitStatus, Failure> {
+    let suite = Suite::read(&arguments.suite)?;
+    let entries = latest(StudyJournal::read(&arguments.journal)?);
+    let format = match arguments.format {
+        CompetitionFormat::ArchComp => ExportFormat::ArchComp,
+        CompetitionFormat::Qcomp => ExportFormat::QComp,
+    };
+    for path in export(&suite, &entries, format, &arguments.out)? {
+        say(policert_files::path(&path))?;
+    }
+    Ok(ExitStatus::Safe)
+}
+
 fn merge(arguments: &BenchMergeArgs) -> Result<ExitStatus, Failure> {
     let outputs = OutputFiles::new([("--out", Some(arguments.out.as_path()))]);
     outputs.check(arguments.journals.iter().map(|path| path.as_path()))?;
@@ -130,6 +145,11 @@ impl Lines {
 impl StudyProgress for Lines {
     fn prepares(&mut self, what: &str) {
         self.print(&format!("{} is made\n", name(what)));
+    }
+
+    fn leaves_out(&mut self, configuration: &str, program: &str) {
+        let text = format!("{} is left out: there is no {}\n", name(configuration), name(program));
+        self.print(&text);
     }
 
     fn begins(&mut self, key: &RunKey, number: usize, count: usize) {

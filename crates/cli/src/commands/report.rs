@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use policert_evidence::{CertifyRequest, certify};
+use policert_generate::StatePicture;
 use policert_outcome::{ExitStatus, Failure, OutputFiles, write_text};
 use policert_page::{Recheck, ResultPage};
 use serde_json::Value;
@@ -41,6 +42,7 @@ fn read(arguments: &ReportArgs) -> Result<(ResultPage, Option<PathBuf>), Failure
         outputs.check_inputs([path.as_path()])?;
         let shown = path.display().to_string();
         page.add_evidence(&shown, json(path)?).map_err(invalid(path))?;
+        page.draw(|run| StatePicture::of_run(&run.models, run.variables, &run.states));
     }
     Ok((page, evidence))
 }

@@ -1,6 +1,7 @@
 //! The integration tests of this crate, in one program.
 
 mod bench;
+mod bench_formats;
 mod cases;
 mod closed_pipe;
 mod conversions;
@@ -17,6 +18,7 @@ mod never_chosen;
 mod output_files;
 #[cfg(unix)]
 mod own_engine;
+mod pages_in_a_browser;
 mod pictures;
 mod planning;
 mod probabilities;

@@ -103,6 +103,7 @@ struct Quiet;
 
 impl StudyProgress for Quiet {
     fn prepares(&mut self, _: &str) {}
+    fn leaves_out(&mut self, _: &str, _: &str) {}
     fn begins(&mut self, _: &RunKey, _: usize, _: usize) {}
     fn again(&mut self, _: &RunKey, _: &str) {}
     fn finished(&mut self, _: &JournalEntry, _: usize, _: usize) {}

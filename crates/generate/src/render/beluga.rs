@@ -1,6 +1,8 @@
 //! The cargo of Beluga: what is still in the planes, on trailer, truck and racks, and at the factory.
 
-use super::{Names, at};
+use policert_page::{Drawing, Look, Shape};
+
+use super::{Names, Scene, at, unit};
 
 #[derive(Clone, Debug)]
 pub(super) struct Hangar {
@@ -25,22 +27,18 @@ impl Hangar {
         is_whole.then_some(Self { cargo, fronts, request })
     }
 
-    pub(super) fn draw(&self, state: &[i64]) -> Vec<String> {
+    /// The rows of the picture with their pieces of cargo: planes, trailer, racks, truck, factory.
+    fn rows(&self, state: &[i64]) -> Vec<(String, Vec<usize>)> {
         let place = |i: usize| usize::try_from(at(state, self.cargo[i].0)).ok();
         let pieces = 0..self.cargo.len();
         let (count, racks) = (self.cargo.len(), self.fronts.len());
-        let list = |pieces: Vec<usize>| match &pieces[..] {
-            [] => "-".to_owned(),
-            _ => pieces.iter().map(|i| format!("[{i}]")).collect::<Vec<_>>().join(" "),
-        };
-        let on =
-            |wanted: usize| list(pieces.clone().filter(|&i| place(i) == Some(wanted)).collect());
+        let on = |wanted: usize| pieces.clone().filter(|&i| place(i) == Some(wanted)).collect();
         // The greatest rank comes first.
         let mut planes: Vec<usize> =
             pieces.clone().filter(|&i| place(i).is_some_and(|place| place < count)).collect();
         planes.sort_by_key(|&i| std::cmp::Reverse(place(i)));
-        let mut lines = vec![format!("planes   {}", list(planes))];
-        lines.push(format!("trailer  {}", on(count + racks)));
+        let mut rows =
+            vec![("planes".to_owned(), planes), ("trailer".to_owned(), on(count + racks))];
         for (rack, &front) in self.fronts.iter().enumerate() {
             let mut row = Vec::new();
             let mut next = usize::try_from(at(state, front)).ok();
@@ -48,15 +46,97 @@ impl Hangar {
                 row.push(i);
                 next = usize::try_from(at(state, self.cargo[i].1)).ok();
             }
-            lines.push(format!("rack {rack}   {}", list(row)));
+            rows.push((format!("rack {rack}"), row));
         }
-        lines.push(format!("truck    {}", on(count + racks + 1)));
-        let wanted = match at(state, self.request) {
-            none if none < 0 => "nothing is wanted".to_owned(),
-            i => format!("[{i}] is wanted"),
+        rows.push(("truck".to_owned(), on(count + racks + 1)));
+        rows.push(("factory".to_owned(), on(count + racks + 2)));
+        rows
+    }
+
+    /// The piece of cargo that is wanted.
+    fn wanted(&self, state: &[i64]) -> Option<usize> {
+        usize::try_from(at(state, self.request)).ok()
+    }
+}
+
+fn list(pieces: &[usize]) -> String {
+    pieces.iter().map(|i| format!("[{i}]")).collect::<Vec<_>>().join(" ")
+}
+
+/// The height of a row, and where its pieces begin.
+const ROW: i64 = 40;
+const LEFT: i64 = 90;
+const PIECE: (i64, i64) = (40, 28);
+
+impl Scene for Hangar {
+    fn without_map(&self) -> Option<&'static str> {
+        Some("beluga")
+    }
+
+    fn lines(&self, state: &[i64]) -> Vec<String> {
+        let row = |(name, pieces): (String, Vec<usize>)| {
+            let pieces = if pieces.is_empty() { "-".to_owned() } else { list(&pieces) };
+            format!("{name:<8} {pieces}")
         };
-        lines.push(format!("factory  {}, {wanted}", on(count + racks + 2)));
+        let mut lines: Vec<String> = self.rows(state).into_iter().map(row).collect();
+        if let Some(factory) = lines.last_mut() {
+            *factory += &match self.wanted(state) {
+                None => ", nothing is wanted".to_owned(),
+                Some(i) => format!(", [{i}] is wanted"),
+            };
+        }
         lines
+    }
+
+    fn size(&self) -> (i64, i64) {
+        let pieces = unit(self.cargo.len());
+        (LEFT + pieces * (PIECE.0 + 4) + 20, (unit(self.fronts.len()) + 4) * ROW + 30)
+    }
+
+    fn ground(&self) -> Vec<Shape> {
+        let (width, _) = self.size();
+        let names = self.rows(&[]).into_iter().map(|(name, _)| name);
+        let row = |(at, name): (i64, String)| {
+            let bottom = (at + 1) * ROW;
+            let line = if name.starts_with("rack") { Look::Ground } else { Look::Grid };
+            [
+                Shape::Text(Look::Note, [LEFT / 2 - 4, bottom - 12], name),
+                Shape::Line(line, [LEFT - 4, bottom, width - 8, bottom]),
+            ]
+        };
+        (0..).zip(names).flat_map(row).collect()
+    }
+
+    fn drawing(&self, state: &[i64]) -> Drawing {
+        let rows = self.rows(state);
+        let wanted = self.wanted(state);
+        let mut shapes = Vec::new();
+        for (at, (_, pieces)) in (0..).zip(&rows) {
+            for (place, &piece) in (0..).zip(pieces) {
+                let (left, top) = (LEFT + place * (PIECE.0 + 4), (at + 1) * ROW - PIECE.1 - 2);
+                let look = if wanted == Some(piece) { Look::Actor } else { Look::Thing };
+                shapes.push(Shape::Rect(look, [left, top, PIECE.0, PIECE.1]));
+                let middle = [left + PIECE.0 / 2, top + PIECE.1 / 2 + 5];
+                shapes.push(Shape::Text(Look::Word, middle, piece.to_string()));
+            }
+        }
+        let (width, height) = self.size();
+        let words = match wanted {
+            None => "nothing is wanted".to_owned(),
+            Some(piece) => format!("{piece} is wanted"),
+        };
+        shapes.push(Shape::Text(Look::Note, [width / 2, height - 8], words.clone()));
+        let filled = rows.iter().filter(|(_, pieces)| !pieces.is_empty());
+        let filled: Vec<String> = filled
+            .map(|(name, pieces)| {
+                let pieces: Vec<String> = pieces.iter().map(ToString::to_string).collect();
+                format!("{name}: {}", pieces.join(" "))
+            })
+            .collect();
+        Drawing {
+            shapes,
+            text: format!("Cargo by place: {}. At the factory {words}.", filled.join("; ")),
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! The grid of sliding tiles.
 
-use super::{Names, at};
+use policert_page::{Drawing, Look, Shape};
+
+use super::{Names, Scene, at, unit};
 
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
@@ -20,19 +22,33 @@ impl Tiles {
         (!tiles.is_empty()).then_some(Self { columns, rows, empty, tiles })
     }
 
-    pub(super) fn draw(&self, state: &[i64]) -> Vec<String> {
+    /// What is on a place: nothing for the empty place, a tile's number, or `?` where it makes no sense.
+    fn on(&self, place: usize, state: &[i64]) -> Option<String> {
+        let position = |index| usize::try_from(at(state, index)).ok();
+        let mut here =
+            (1_usize..).zip(&self.tiles).filter(|&(_, &tile)| position(tile) == Some(place));
+        match (here.next(), here.next()) {
+            (None, _) if position(self.empty) == Some(place) => None,
+            (Some((k, _)), None) => Some(k.to_string()),
+            // Nothing, or several tiles.
+            _ => Some("?".to_owned()),
+        }
+    }
+}
+
+/// The side of a place.
+const SIDE: i64 = 52;
+
+impl Scene for Tiles {
+    fn without_map(&self) -> Option<&'static str> {
+        Some("npuzzle")
+    }
+
+    fn lines(&self, state: &[i64]) -> Vec<String> {
         let width = self.tiles.len().to_string().len();
         let rule = format!("+{}", format!("{}+", "-".repeat(width + 2)).repeat(self.columns));
-        let position = |index| usize::try_from(at(state, index)).ok();
         let cell = |place: usize| {
-            let mut here =
-                (1_usize..).zip(&self.tiles).filter(|&(_, &tile)| position(tile) == Some(place));
-            let text = match (here.next(), here.next()) {
-                (None, _) if position(self.empty) == Some(place) => String::new(),
-                (Some((k, _)), None) => k.to_string(),
-                // Nothing, or several tiles.
-                _ => "?".to_owned(),
-            };
+            let text = self.on(place, state).unwrap_or_default();
             format!(" {text:>width$} |")
         };
         let mut lines = vec![rule.clone()];
@@ -41,6 +57,37 @@ impl Tiles {
             lines.extend([format!("|{cells}"), rule.clone()]);
         }
         lines
+    }
+
+    fn size(&self) -> (i64, i64) {
+        (unit(self.columns) * SIDE + 20, unit(self.rows) * SIDE + 20)
+    }
+
+    fn ground(&self) -> Vec<Shape> {
+        let (width, height) = self.size();
+        vec![Shape::Rect(Look::Grid, [8, 8, width - 16, height - 16])]
+    }
+
+    fn drawing(&self, state: &[i64]) -> Drawing {
+        let mut drawing = Drawing::default();
+        let mut rows = Vec::new();
+        for row in 0..self.rows {
+            let mut words = Vec::new();
+            for column in 0..self.columns {
+                let (left, top) = (10 + unit(column) * SIDE, 10 + unit(row) * SIDE);
+                let tile = self.on(row * self.columns + column, state);
+                words.push(tile.clone().unwrap_or_else(|| "empty".to_owned()));
+                let Some(tile) = tile else { continue };
+                drawing
+                    .shapes
+                    .push(Shape::Rect(Look::Thing, [left + 2, top + 2, SIDE - 4, SIDE - 4]));
+                let middle = [left + SIDE / 2, top + SIDE / 2 + 6];
+                drawing.shapes.push(Shape::Text(Look::Word, middle, tile));
+            }
+            rows.push(words.join(", "));
+        }
+        drawing.text = format!("Rows from the top: {}.", rows.join("; "));
+        drawing
     }
 }
 

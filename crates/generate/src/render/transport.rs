@@ -1,6 +1,8 @@
 //! The road with its packages, the bridge, and the truck with its load.
 
-use super::{Names, at};
+use policert_page::{Drawing, Look, Shape};
+
+use super::{Names, Scene, at, unit};
 
 #[derive(Clone, Debug)]
 pub(super) struct Road {
@@ -23,7 +25,32 @@ impl Road {
         (!road.loads.is_empty()).then_some(road)
     }
 
-    pub(super) fn draw(&self, state: &[i64]) -> Vec<String> {
+    /// The place before the bridge, which joins the last two places; there is none with inertia.
+    fn bridge(&self) -> Option<usize> {
+        let has_bridge = self.velocity.is_none() && self.loads.len() >= 2;
+        has_bridge.then(|| self.loads.len() - 2)
+    }
+
+    fn is_beyond(&self, state: &[i64]) -> bool {
+        self.beyond.is_some_and(|index| at(state, index) < 0)
+    }
+}
+
+/// How far apart places are, where the road lies, and the most packages that are drawn one by one.
+const APART: i64 = 64;
+const ROAD: i64 = 96;
+const PILE: i64 = 4;
+
+fn place_x(place: usize) -> i64 {
+    34 + unit(place) * APART
+}
+
+impl Scene for Road {
+    fn without_map(&self) -> Option<&'static str> {
+        Some("transport")
+    }
+
+    fn lines(&self, state: &[i64]) -> Vec<String> {
         let count = self.loads.len();
         let load = at(state, self.truck_load);
         let truck = format!("[{load}]");
@@ -41,8 +68,7 @@ impl Road {
         }
         let packages: String =
             self.loads.iter().map(|&index| format!("{:^width$}", at(state, index))).collect();
-        // The bridge joins the last two places.
-        let bridge = if self.velocity.is_none() && count >= 2 { count - 2 } else { count };
+        let bridge = self.bridge().unwrap_or(count);
         let (before, after) = ((width - 1) / 2, width - 1 - (width - 1) / 2);
         let road: String = (0..count)
             .map(|k| {
@@ -52,10 +78,76 @@ impl Road {
             })
             .collect();
         let mut lines = vec![top, packages, road];
-        if self.beyond.is_some_and(|index| at(state, index) < 0) {
+        if self.is_beyond(state) {
             lines.push("the truck is beyond the end".to_owned());
         }
         lines
+    }
+
+    fn size(&self) -> (i64, i64) {
+        (place_x(self.loads.len()) + 30, ROAD + 74)
+    }
+
+    fn ground(&self) -> Vec<Shape> {
+        let count = self.loads.len();
+        let mut shapes = Vec::new();
+        for place in 1..count {
+            let (from, to) = (place_x(place - 1), place_x(place));
+            if self.bridge() == Some(place - 1) {
+                shapes.push(Shape::Line(Look::Ground, [from, ROAD - 3, to, ROAD - 3]));
+                shapes.push(Shape::Line(Look::Ground, [from, ROAD + 3, to, ROAD + 3]));
+                let middle = [i64::midpoint(from, to), ROAD - 10];
+                shapes.push(Shape::Text(Look::Note, middle, "bridge".to_owned()));
+            } else {
+                shapes.push(Shape::Line(Look::Ground, [from, ROAD, to, ROAD]));
+            }
+        }
+        for place in 0..count {
+            shapes.push(Shape::Circle(Look::Grid, [place_x(place), ROAD, 7]));
+        }
+        shapes
+    }
+
+    fn drawing(&self, state: &[i64]) -> Drawing {
+        let mut shapes = Vec::new();
+        let (place, load) = (at(state, self.truck), at(state, self.truck_load));
+        let mut waiting = Vec::new();
+        for (here, index) in self.loads.iter().enumerate() {
+            let packages = at(state, *index);
+            let x = place_x(here);
+            if packages > 0 {
+                waiting.push(format!("{packages} at place {here}"));
+            }
+            for pile in 0..packages.clamp(0, PILE) {
+                let corner = [x - 22 + pile * 11, ROAD + 14, 10, 10];
+                shapes.push(Shape::Rect(Look::Thing, corner));
+            }
+            let below = [x, ROAD + 42];
+            shapes.push(Shape::Text(Look::Note, below, packages.to_string()));
+        }
+        let count = unit(self.loads.len());
+        // Beyond the road it stands at its end, and the text says so.
+        let x = place_x(usize::try_from(place.clamp(-1, count)).unwrap_or(0));
+        shapes.push(Shape::Rect(Look::Actor, [x - 22, ROAD - 54, 32, 26]));
+        shapes.push(Shape::Rect(Look::Actor, [x + 10, ROAD - 44, 12, 16]));
+        shapes.push(Shape::Circle(Look::Actor, [x - 13, ROAD - 26, 5]));
+        shapes.push(Shape::Circle(Look::Actor, [x + 12, ROAD - 26, 5]));
+        shapes.push(Shape::Text(Look::Word, [x - 6, ROAD - 36], load.to_string()));
+        let mut text = format!("The truck is at place {place} with a load of {load}");
+        if let Some(velocity) = self.velocity.map(|index| at(state, index)) {
+            text += &format!(" and velocity {velocity}");
+            let words = format!("velocity {velocity}");
+            shapes.push(Shape::Text(Look::Note, [x.max(40), ROAD - 62], words));
+        }
+        text += ". Packages wait: ";
+        text += &if waiting.is_empty() { "none".to_owned() } else { waiting.join(", ") };
+        text.push('.');
+        if self.is_beyond(state) {
+            text += " The truck is beyond the end.";
+            let words = "beyond the end".to_owned();
+            shapes.push(Shape::Text(Look::Harm, [self.size().0 / 2, ROAD + 64], words));
+        }
+        Drawing { shapes, text }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pages of results: what they show, what they refuse, and that nothing in a file becomes a tag.
 
-use policert_page::{Cell, Html, Recheck, ResultPage, Table, page};
+use policert_page::{Cell, Drawing, Html, Look, Pictures, Recheck, ResultPage, Shape, Table, page};
 use serde_json::{Value, json};
 
 const NASTY: &str = "</script><script>alert(1)</script>\"'<img src=x onerror=alert(2)>&amp;";
@@ -91,6 +91,112 @@ fn nothing_in_a_file_becomes_a_tag() {
     let html = page(NASTY, &main);
     assert_eq!(html.matches("<script").count(), 1, "{html}");
     assert_eq!(html.matches("<img").count(), 1, "{html}");
+}
+
+/// The pictures of the states of a run, for the browser without script the first of them.
+#[test]
+fn a_run_with_pictures() {
+    let result = result("unsafe", 10);
+    let mut evidence = evidence(&result);
+    evidence["task"] = json!({"model": "folder/walk_3.jani"});
+    evidence["trace"][1]["operator"] = json!({"edges": [{"automaton": "walker"}]});
+    let mut shown = ResultPage::new(result).expect("a result");
+    shown.add_evidence("e.json", evidence.clone()).expect("its evidence");
+    let without = shown.html("r");
+    shown.draw(|run| {
+        assert_eq!(run.models, ["walk_3", "walker"]);
+        assert_eq!(run.states, [[0, 1], [1, 1], [2, 1]]);
+        let drawing = |state: &Vec<i64>| Drawing {
+            shapes: vec![Shape::Text(Look::Word, [state[0], 5], NASTY.to_owned())],
+            text: format!("The walker is at {}.", state[0]),
+        };
+        let ground = vec![Shape::Line(Look::Ground, [0, 9, 90, 9])];
+        Some(Pictures { size: (90, 10), ground, states: run.states.iter().map(drawing).collect() })
+    });
+    let html = shown.html("r");
+    for part in [
+        "viewBox=\"0 0 90 10\"",
+        "role=\"img\" aria-label=\"The walker is at 0.\"",
+        "<line class=\"ground\" x1=\"0\" y1=\"9\" x2=\"90\" y2=\"9\"></line>",
+        "[\"The walker is at 2.\",[[\"text\",\"word\",{\"x\":2,\"y\":5},",
+    ] {
+        assert!(html.contains(part) && !without.contains(part), "{part}: {html}");
+    }
+    assert_eq!(html.matches("<script").count(), 3, "{html}");
+    assert!(!html.contains("<img"), "{html}");
+    // A value that is no number has no picture.
+    evidence["start"]["y"] = json!("somewhere");
+    evidence["trace"][0]["changed"]["y"] = json!(["somewhere", true]);
+    let mut shown = ResultPage::new(self::result("unsafe", 10)).expect("a result");
+    shown.add_evidence("e.json", evidence).expect("its evidence");
+    shown.draw(|_| panic!("there is nothing to draw"));
+}
+
+#[test]
+fn tubes_of_a_control_loop() {
+    let mut result = result("safe", 0);
+    let region =
+        |side: &str, ranges: Value| json!({"side": side, "ranges": ranges, "from_step": 0});
+    result["picture"] = json!({
+        "variables": ["p", NASTY], "initial": [[0, 1], [0, 0]],
+        "goal": [region("inside", json!([[3, 4], [null, null]]))],
+        "unsafe": [region("inside", json!([[null, null], [5, null]])), region("outside", Value::Null)],
+        "trajectories": [[[0.5, 0], [2, 0.5], [3.5, 1]]],
+    });
+    let html = ResultPage::new(result.clone()).expect("a result").html("r");
+    assert!(html.contains("--record-boxes keeps them"), "{html}");
+    result["boxes"] = json!([
+        [[[0, 1], [0, 0]]],
+        [[[1, 2], [0, "1/2"]], [[1.5, 3], [0, 1]]],
+        [[[3, 4], [0, 1.5]]],
+    ]);
+    let html = ResultPage::new(result.clone()).expect("a result").html("r");
+    for part in [
+        "p over time",
+        "class=\"goal\"",
+        "class=\"avoid\"",
+        "class=\"box\"",
+        "class=\"sample\"",
+        "Sets that are given by conditions are not drawn.",
+        "p begins between 0 and 1, and is between 3.0000 and 4.0000 in the last step",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert_eq!(html.matches("class=\"tube\"").count(), 3, "a plane, and each variable over time");
+    assert!(!html.contains("<img") && html.matches("<script").count() == 1, "{html}");
+    for (pointer, value) in [
+        ("/boxes/1/0", json!([[0, 1]])),
+        ("/boxes/1/0/1/1", json!("x")),
+        ("/picture/initial", json!([[0, 1]])),
+        ("/picture/trajectories/0/1", json!([1])),
+        ("/picture/goal/0/ranges", json!([[3, 4]])),
+    ] {
+        let mut wrong = result.clone();
+        *wrong.pointer_mut(pointer).expect("a member") = value;
+        assert!(ResultPage::new(wrong).is_err(), "{pointer}");
+    }
+}
+
+#[test]
+fn boxes_of_an_invariant() {
+    let result = result("safe", 0);
+    let mut evidence = evidence(&result);
+    evidence["verdict"] = json!("safe");
+    evidence["invariant"] = json!([{NASTY: [0, 2], "y": [false, true]}, {NASTY: [5, 5]}, {}]);
+    evidence["where"] = json!([[], [{"terms": {"y": 1}, "at_most": 0}], []]);
+    let mut shown = ResultPage::new(result).expect("a result");
+    shown.add_evidence("e.json", evidence).expect("its evidence");
+    let html = shown.html("r");
+    for part in [
+        "an inductive invariant of 3 boxes",
+        "no to yes",
+        "0 to 2",
+        "class=\"shadow\"",
+        "further conditions",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert!(!html.contains("<img") && html.matches("<script").count() == 1, "{html}");
 }
 
 #[test]

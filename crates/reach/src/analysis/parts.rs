@@ -8,6 +8,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use crate::outcome::PartOutcome;
+use crate::phase_times::PhaseTimes;
 use crate::reachable_sets::{Part, ReachableSets};
 
 /// A part with the number of halvings that led to it.
@@ -44,8 +45,8 @@ pub(super) fn halves(task: &Task, part: &Part, decisive: Option<usize>) -> [Part
     [left, right]
 }
 
-/// Works on parts with several threads; hands results over as they come. Returns the cells that the
-/// threads met, some of them more than once.
+/// Works on parts with several threads; hands results over as they come. Returns for each thread the cells that
+/// it met, and the time in each step of the algorithm.
 pub(super) fn parallel<R: ClosedRange>(
     sets: &ReachableSets<'_, R>,
     budget: &Budget,
@@ -53,7 +54,7 @@ pub(super) fn parallel<R: ClosedRange>(
     waiting: &[usize],
     open: &[OpenPart],
     mut result: impl FnMut(usize, Result<PartOutcome<R>, StopReason>),
-) -> Vec<Cell> {
+) -> Vec<(Vec<Cell>, PhaseTimes)> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let known = sets.controls.cells().len();
@@ -63,6 +64,7 @@ pub(super) fn parallel<R: ClosedRange>(
         for _ in 0..threads {
             let (sender, next, stop) = (sender.clone(), &next, &stop);
             let mut sets = sets.clone();
+            sets.times = PhaseTimes::default();
             let mut budget = budget.fork();
             workers.push(scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed)
@@ -76,14 +78,14 @@ pub(super) fn parallel<R: ClosedRange>(
                         break;
                     }
                 }
-                sets.controls.cells()[known..].to_vec()
+                (sets.controls.cells()[known..].to_vec(), sets.times)
             }));
         }
         drop(sender);
         for (i, outcome) in receiver {
             result(i, outcome);
         }
-        workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect()
+        workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
     })
 }
 

@@ -287,7 +287,7 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
                 }
             }
         } else {
-            let cells = parallel(
+            let finished = parallel(
                 &self.sets,
                 &self.budget,
                 self.config.threads.min(waiting.len()),
@@ -301,7 +301,10 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
                     Err(reason) => _ = stopped.get_or_insert(reason),
                 },
             );
-            self.sets.controls.add_cells(&cells);
+            for (cells, times) in finished {
+                self.sets.controls.add_cells(&cells);
+                self.sets.times += times;
+            }
         }
         if let Some(reason) = stopped {
             // What is finished still counts in the statistics.
@@ -319,6 +322,7 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
         let is_safe = matches!(verdict, ReachVerdict::Safe { .. });
         let statistics = &mut self.statistics;
         statistics.parts = self.finished.len() as u64;
+        statistics.times = self.sets.times;
         statistics.cells = self.sets.controls.cells().len() as u64;
         for Finished { outcome, .. } in &self.finished {
             statistics.parts_verified += u64::from(is_safe || !outcome.has_ended());

@@ -295,7 +295,9 @@ fn check(seed: u64, kind: StateSetKind) -> usize {
             let Some(choices) = branch.choices(&controller) else { return compared };
             for choice in choices {
                 let (mut sets, wanted) = (branch.clone(), Some(&mut between));
-                if !sets.advance((&controller, choice), wanted, &mut budget).expect("no limit") {
+                if sets.act(&controller, choice).is_none()
+                    || !sets.advance((&controller, choice), wanted, &mut budget).expect("no limit")
+                {
                     return compared;
                 }
                 between.extend_from_slice(sets.hull());

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::Drawable;
 use super::explanation::{after_stop, hint, reason};
+use super::picture::LoopPicture;
 
 /// The report that `policert reach --json` writes.
 #[derive(Debug, Serialize)]
@@ -44,6 +45,9 @@ pub struct ReachReport {
     pub boxes: Option<Vec<Vec<Vec<[BoundRecord; 2]>>>>,
     /// The cells met, if boxes are wanted: exact bounds of each variable.
     pub cells: Option<Vec<Vec<[String; 2]>>>,
+    /// What a picture of the boxes shows besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picture: Option<LoopPicture>,
     /// The check of the evidence, if it was asked for.
     pub certified: Option<Certified>,
     /// The evidence file, if one was asked for.
@@ -151,6 +155,21 @@ pub struct ReachStatisticsRecord {
     pub cells: u64,
     /// Wall-clock time of the analysis in seconds.
     pub analysis_s: f64,
+    /// The time in each step of the algorithm.
+    pub times_s: PhaseTimesRecord,
+}
+
+/// The time in each step of the algorithm in seconds, summed over the threads.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct PhaseTimesRecord {
+    /// Cutting boxes along the cells.
+    pub segment: f64,
+    /// Evaluating the network in cells, or enclosing its outputs.
+    pub network: f64,
+    /// Moving boxes or sets by the dynamics.
+    pub flow: f64,
+    /// Merging boxes.
+    pub aggregate: f64,
 }
 
 impl ReachReport {
@@ -170,6 +189,7 @@ impl ReachReport {
             statistics: None,
             boxes: None,
             cells: None,
+            picture: None,
             certified: None,
             evidence_file: None,
             evidence: None,
@@ -219,6 +239,12 @@ pub(super) fn fill(
         parts_resumed: counted.parts_resumed,
         cells: counted.cells,
         analysis_s: counted.time.as_secs_f64(),
+        times_s: PhaseTimesRecord {
+            segment: counted.times.segment.as_secs_f64(),
+            network: counted.times.network.as_secs_f64(),
+            flow: counted.times.flow.as_secs_f64(),
+            aggregate: counted.times.aggregate.as_secs_f64(),
+        },
     });
     if let Some(first) = task.first_unsafe_step().filter(|_| task.never_avoids()) {
         outcome.remarks.warnings.push(format!(
@@ -226,6 +252,7 @@ pub(super) fn fill(
             task.steps
         ));
     }
+    report.picture = Some(LoopPicture::new(task, analysis, record));
     if record {
         let step = |boxes: &Vec<StateBox>| boxes.iter().map(bounds).collect();
         report.boxes = Some(analysis.recorded.iter().map(step).collect());
