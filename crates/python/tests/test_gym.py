@@ -168,7 +168,11 @@ def test_an_environment_without_choices_ends() -> None:
 def test_rendering(icy_road: str) -> None:
     env = JaniEnv(icy_road, "careful", render_mode="ansi")
     env.reset(options={"state": {"position": 4, "speed": 3}})
-    assert "position = 4" in env.render()
+    road = env.render().splitlines()
+    assert (road[0], road[2]) == ("    @", "speed 3")
+    values = JaniEnv(counters(1, 3), "sum", render_mode="ansi")
+    values.reset(seed=1)
+    assert "c0 = 0" in values.render()
     drawn = JaniEnv(
         icy_road, "careful", render_mode="rgb_array", picture=lambda state: np.zeros((2, 2, 3))
     )
