@@ -50,7 +50,7 @@ function open() {
 addEventListener("hashchange", open);
 open();
 // Films: the state after each step, forwards and backwards.
-for (const film of document.querySelectorAll(".film")) {
+function start(film) {
   const states = JSON.parse(document.getElementById(film.dataset.states).textContent);
   const rows = [...film.querySelectorAll(".steps tbody tr")];
   const cells = [...film.querySelectorAll(".state td")];
@@ -134,4 +134,10 @@ for (const film of document.querySelectorAll(".film")) {
   });
   film.querySelector(".buttons").hidden = false;
   show(0);
+}
+// A film in a part that is closed begins when it is opened, so that a page of many runs opens fast.
+for (const film of document.querySelectorAll(".film")) {
+  const closed = film.closest("details:not([open])");
+  if (closed) closed.addEventListener("toggle", () => start(film), { once: true });
+  else start(film);
 }
