@@ -219,8 +219,8 @@ class Question:
             return "greatest"
         function, relation, _, _ = self.standard
         if relation:
-            if relation in ("=", "≠") or function not in ("∀", "∃", "values"):
-                raise Unsupported(f"comparisons by = and ≠, or of the filter {function!r}")
+            if function not in ("∀", "∃", "values"):
+                raise Unsupported(f"comparisons of the filter {function!r}")
             return "greatest" if (function == "∃") == (relation in ABOVE) else "least"
         if FUNCTIONS[function] is None:
             raise Unsupported(f"the filter {function!r} over numbers")

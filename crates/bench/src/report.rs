@@ -2,6 +2,7 @@
 
 mod about;
 mod coverage;
+mod evidence;
 mod figures;
 mod page;
 mod tables;
@@ -102,6 +103,10 @@ fn sections(suite: &Suite, entries: &[JournalEntry]) -> Sections {
         if !table.rows.is_empty() {
             tables.push(NamedTable { name: spec.name.clone(), table, texts: Vec::new() });
         }
+    }
+    if let Some((table, summary)) = evidence::evidence(entries) {
+        let texts = vec![summary];
+        tables.push(NamedTable { name: "evidence".to_owned(), table, texts });
     }
     Sections { summary, tables, figures: figures::figures(suite, entries) }
 }

@@ -35,7 +35,7 @@ pub struct Suite {
     pub cpu_seconds: Option<u64>,
     /// Limit of the memory of each run, as for `--memory`.
     pub memory: String,
-    /// True if the evidence of every verdict of `verify` and `query` is checked before the verdict
+    /// True if the evidence of every verdict of `verify`, `query` and `reach` is checked before the verdict
     /// counts, as `--certify` does. [default: no]
     #[serde(default)]
     pub certify: bool,
@@ -295,7 +295,7 @@ impl Suite {
         let (program, words) = words(instance, configuration);
         let mut arguments = vec![program.to_owned()];
         arguments.extend(filled(&words, &values)?);
-        let has_evidence = ["verify", "query"].contains(&&*instance.command);
+        let has_evidence = ["verify", "query", "reach"].contains(&&*instance.command);
         if self.certify && has_evidence && configuration.program.is_none() {
             arguments.push("--certify".to_owned());
         }

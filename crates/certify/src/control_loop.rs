@@ -6,13 +6,17 @@
 //! interval arithmetic (`control_loop/formulas.rs`, `control_loop/motion.rs`).
 
 mod affine;
+mod arithmetic;
 mod cells;
 mod cover;
 mod formulas;
 mod motion;
+mod series;
 mod sets;
 mod state_network;
 mod state_sets;
+mod trajectory;
+mod violation;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -34,6 +38,8 @@ use sets::{Set, Tighter};
 use state_sets::StateLoop;
 
 pub use sets::LoopSide;
+pub use trajectory::Stretches;
+pub use violation::{LoopRun, LoopViolation, ViolationError, check_violation};
 
 /// States of a control loop at a step: between these bounds.
 #[derive(Clone, PartialEq, Debug)]
@@ -319,12 +325,12 @@ impl<'t> LoopCheck<'t> {
                 GoalRule::AllAtOnce => {
                     reached = goal_step == Some(step);
                     let is_missed = is_last && goal_step.is_none_or(|at| at > step);
-                    if is_missed || reached && !goal.contains(sides, tighter) {
+                    if is_missed || reached && goal.truth(sides, tighter) != Some(true) {
                         return Err(LoopFlaw::Goal);
                     }
                 }
                 GoalRule::Each => {
-                    reached |= goal.contains(sides, tighter);
+                    reached |= goal.truth(sides, tighter) == Some(true);
                     if is_last && !reached {
                         return Err(LoopFlaw::Goal);
                     }

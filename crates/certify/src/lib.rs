@@ -6,7 +6,8 @@
 //! [`check_probability`] checks bounds of the greatest probability of reaching the unsafe states by state,
 //! [`check_pieces`] upper bounds by box. [`check_refutation`] checks that no input of a network satisfies a
 //! property, [`outputs_at`] says what its outputs are at one that is to satisfy it. [`LoopCheck`] checks that boxes
-//! contain all states of a control loop.
+//! contain all states of a control loop, [`check_violation`] that trajectories show that it does not meet its
+//! specification.
 //!
 //! **Architecture invariant**: nothing here uses an engine or its bounds. A trace that is wrong
 //! in any part is rejected; where a choice of the policy cannot be decided, nothing is accepted.
@@ -31,7 +32,10 @@ mod witness;
 
 pub use policert_engine_api::{OverStarts, ValuedPieces, ValuedState};
 
-pub use control_loop::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopFlaw, LoopPart};
+pub use control_loop::{
+    LoopBox, LoopCheck, LoopClaim, LoopError, LoopFlaw, LoopPart, LoopRun, LoopViolation,
+    Stretches, ViolationError, check_violation,
+};
 pub use error::ReplayError;
 pub use interval_scores::IntervalChoices;
 pub use invariant::{ChoicesInBoxes, Competing, InvariantError, NothingRefuted, check_invariant};

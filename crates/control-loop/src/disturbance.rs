@@ -69,6 +69,11 @@ impl Gusts {
 
     /// The disturbances of the next step.
     pub fn next<R: ClosedRange>(&mut self, disturbances: &[Disturbance]) -> Vec<R> {
+        self.next_exactly(disturbances).iter().map(R::enclosing).collect()
+    }
+
+    /// The disturbances of the next step as exact numbers.
+    pub fn next_exactly(&mut self, disturbances: &[Disturbance]) -> Vec<Rational> {
         let mut value = |disturbance: &Disturbance| {
             let Disturbance { lower, upper, .. } = disturbance;
             // Quarters of the way from one bound to the other.
@@ -79,7 +84,7 @@ impl Gusts {
                 Self::Random(bits) => [0, 4, 0, 4, 0, 1, 2, 3][(next_bits(bits) >> 61) as usize],
             };
             let part = Rational::new(quarters, 4).unwrap_or_default();
-            R::enclosing(&(lower + (upper - lower) * part))
+            lower + (upper - lower) * part
         };
         disturbances.iter().map(&mut value).collect()
     }

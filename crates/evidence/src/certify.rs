@@ -21,7 +21,7 @@ use policert_query::AnswerWord;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::control_loop::LoopTask;
+use crate::control_loop::{LoopFinding, LoopTask};
 use crate::evidence::read_pieces;
 use crate::{EndKind, Evidence, PieceRecord, check_bounds};
 pub(crate) use file::File;
@@ -68,8 +68,11 @@ pub struct CertifyReport {
     /// Of a probability: number of pieces with upper bounds, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pieces: Option<usize>,
-    /// Of *unsafe*: number of steps.
+    /// Of *unsafe*: number of steps; none where trajectories of a control loop miss the goal.
     pub steps: Option<usize>,
+    /// Of *unsafe* of a control loop: number of trajectories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trajectories: Option<usize>,
     /// Of *unsafe*: in which way the run ends.
     pub end: Option<EndKind>,
     /// Of a loop: after how many steps it begins.
@@ -107,7 +110,7 @@ pub fn certify(
 }
 
 /// Checks evidence that is about to be written, from its text and the files that it names: nothing
-/// of the run that it comes from is used.
+/// of the run that it comes from is used. Its size in bytes.
 ///
 /// # Errors
 /// The reason why it is not confirmed.
@@ -116,13 +119,14 @@ pub fn certify_unwritten(
     limits: &Limits,
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
-) -> Result<(), Failure> {
+) -> Result<u64, Failure> {
     let text = serde_json::to_vec(evidence)
         .map_err(|error| Failure::Internal(format!("evidence as JSON: {error}")))?;
     let file = File::parse(Path::new("evidence"), &text)?;
+    let size = text.len() as u64;
     drop(text);
     let check = |outcome: &mut Outcome<_>| run(&file, limits, cancel, observer, outcome);
-    Outcome::of(CertifyReport::default(), check).failure.map_or(Ok(()), Err)
+    Outcome::of(CertifyReport::default(), check).failure.map_or(Ok(size), Err)
 }
 
 fn run(
@@ -225,7 +229,7 @@ fn answer(
     Ok(ExitStatus::Safe)
 }
 
-/// Checks boxes of a control loop.
+/// Checks evidence about a control loop.
 fn control_loop(
     file: &File<'_>,
     mut budget: Budget,
@@ -234,10 +238,18 @@ fn control_loop(
     let checked = crate::control_loop::check(file, &mut budget)?;
     outcome.remarks.inputs = checked.inputs;
     let report = &mut outcome.report;
-    report.boxes = Some(checked.boxes);
-    report.initial_parts = Some(checked.parts);
     report.loop_task = Some(checked.task);
-    report.verdict = Some(VerdictWord::Safe);
+    report.verdict = Some(match checked.finding {
+        LoopFinding::Safe { boxes, parts } => {
+            (report.boxes, report.initial_parts) = (Some(boxes), Some(parts));
+            VerdictWord::Safe
+        }
+        LoopFinding::Unsafe { step, trajectories } => {
+            report.steps = step.map(|step| step as usize);
+            report.trajectories = Some(trajectories);
+            VerdictWord::Unsafe
+        }
+    });
     Ok(ExitStatus::Safe)
 }
 

@@ -1,19 +1,24 @@
-//! Evidence that a control loop is safe: boxes of states by step; as data, and its check from that data.
+//! Evidence about control loops: boxes of states by step show *safe*, start states *unsafe*; as data, and its check
+//! from that data.
+
+mod violation;
 
 use std::path::{Path, PathBuf};
 
-use policert_certify::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopPart};
+use policert_certify::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopPart, LoopViolation};
 use policert_control_loop::{AfterGoal, Controller, GoalRule, InitialRange, Task};
 use policert_engine_api::Budget;
 use policert_numeric::{Interval, Rational};
 use policert_outcome::{DigestError, Failure, Input, InputRole, VERSION, digests, metered};
-use policert_policy::read_network_within;
+use policert_policy::{Network, read_network_within};
 use policert_problem::control_loop::{failure, read};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::EVIDENCE_VERSION;
 use crate::certify::File;
+
+pub use violation::{RunRecord, ViolationRecord};
 
 /// What the evidence means.
 const SEMANTICS: &str = "each box contains all states that the loop may be in at its step, if it begins in its part; a network \
@@ -33,7 +38,7 @@ pub struct LoopEvidence {
     pub schema_version: u32,
     /// Version of the program.
     pub version: &'static str,
-    /// The verdict: `safe`.
+    /// The verdict: `safe` or `unsafe`.
     pub verdict: &'static str,
     /// What found it.
     pub engine: &'static str,
@@ -43,10 +48,27 @@ pub struct LoopEvidence {
     pub semantics: &'static str,
     /// The files that were read.
     pub inputs: Vec<Input>,
-    /// Where all states are to be in the goal at once: the step at which they are.
-    pub goal_step: Option<u32>,
-    /// Parts of the initial box with their boxes.
-    pub parts: Vec<PartRecord>,
+    /// What shows the verdict.
+    #[serde(flatten)]
+    pub shown: LoopProof,
+}
+
+/// What shows a verdict.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum LoopProof {
+    /// *Safe*.
+    Safe {
+        /// Where all states are to be in the goal at once: the step at which they are.
+        goal_step: Option<u32>,
+        /// Parts of the initial box with their boxes.
+        parts: Vec<PartRecord>,
+    },
+    /// *Unsafe*.
+    Unsafe {
+        /// Trajectories that do not meet the specification.
+        violation: ViolationRecord,
+    },
 }
 
 /// A question about a control loop: the task's file, and what was asked otherwise than it says.
@@ -84,20 +106,37 @@ pub struct PartRecord {
 /// What a check of a control loop has confirmed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CheckedLoop {
-    /// Number of boxes.
-    pub boxes: usize,
-    /// Number of parts of the initial box.
-    pub parts: usize,
+    /// What of it.
+    pub finding: LoopFinding,
     /// The question, with the rules about the goal that were in force.
     pub task: LoopTask,
     /// The files that were read.
     pub inputs: Vec<Input>,
 }
 
+/// A verdict about a control loop that was confirmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoopFinding {
+    /// All trajectories meet the specification.
+    Safe {
+        /// Number of boxes.
+        boxes: usize,
+        /// Number of parts of the initial box.
+        parts: usize,
+    },
+    /// Some do not.
+    Unsafe {
+        /// The step at which one is unsafe; `None` if the goal is missed.
+        step: Option<u32>,
+        /// Number of trajectories.
+        trajectories: usize,
+    },
+}
+
 impl LoopEvidence {
-    /// The evidence of a claim about a task.
+    /// The evidence of a claim that a task is safe.
     #[must_use]
-    pub fn new(task: LoopTask, inputs: Vec<Input>, claim: LoopClaim) -> Self {
+    pub fn safe(task: LoopTask, inputs: Vec<Input>, claim: LoopClaim) -> Self {
         let bounds = |(lo, hi): &(Rational, Rational)| [lo.to_string(), hi.to_string()];
         let part = |part: LoopPart| PartRecord {
             initial: part.initial.iter().map(bounds).collect(),
@@ -105,17 +144,31 @@ impl LoopEvidence {
             stretches: part.stretches,
         };
         let by_stretches = claim.parts.iter().any(|part| part.stretches.is_some());
-        Self {
-            schema_version: EVIDENCE_VERSION,
-            version: VERSION,
-            verdict: "safe",
-            engine: "reach",
-            task,
-            semantics: if by_stretches { STATE_SEMANTICS } else { SEMANTICS },
-            inputs,
-            goal_step: claim.goal_step,
-            parts: claim.parts.into_iter().map(part).collect(),
-        }
+        let semantics = if by_stretches { STATE_SEMANTICS } else { SEMANTICS };
+        let parts = claim.parts.into_iter().map(part).collect();
+        let shown = LoopProof::Safe { goal_step: claim.goal_step, parts };
+        Self::new(task, inputs, ("safe", semantics, shown))
+    }
+
+    /// The evidence of a claim that a task is unsafe.
+    #[must_use]
+    pub fn violated(
+        task: LoopTask,
+        inputs: Vec<Input>,
+        controller: &Controller,
+        claim: &LoopViolation,
+    ) -> Self {
+        let shown = LoopProof::Unsafe { violation: ViolationRecord::new(claim) };
+        Self::new(task, inputs, ("unsafe", violation::semantics(controller), shown))
+    }
+
+    fn new(
+        task: LoopTask,
+        inputs: Vec<Input>,
+        (verdict, semantics, shown): (&'static str, &'static str, LoopProof),
+    ) -> Self {
+        let (schema_version, version) = (EVIDENCE_VERSION, VERSION);
+        Self { schema_version, version, verdict, engine: "reach", task, semantics, inputs, shown }
     }
 }
 
@@ -144,6 +197,19 @@ impl LoopTask {
     }
 }
 
+/// Reads the network that a task names, if it names one.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn loop_network(task: &Task, budget: &Budget) -> Result<Option<Network>, Failure> {
+    match &task.controller {
+        Controller::CellNetwork(path) | Controller::StateNetwork(path) => {
+            Ok(Some(metered(budget, |meter| read_network_within(path, meter))?.network))
+        }
+        Controller::CellFormula { .. } => Ok(None),
+    }
+}
+
 /// Makes the check of a task ready, with the network that it names.
 ///
 /// # Errors
@@ -153,13 +219,7 @@ pub fn loop_check<'t>(
     between_samples: bool,
     budget: &Budget,
 ) -> Result<Result<LoopCheck<'t>, LoopError>, Failure> {
-    let network = match &task.controller {
-        Controller::CellNetwork(path) | Controller::StateNetwork(path) => {
-            Some(metered(budget, |meter| read_network_within(path, meter))?.network)
-        }
-        Controller::CellFormula { .. } => None,
-    };
-    Ok(LoopCheck::new(task, network, between_samples))
+    Ok(LoopCheck::new(task, loop_network(task, budget)?, between_samples))
 }
 
 /// Checks evidence about a control loop, with the files that it names.
@@ -177,13 +237,38 @@ pub(crate) fn check(file: &File<'_>, budget: &mut Budget) -> Result<CheckedLoop,
     };
     let task = asked.read().map_err(in_evidence)?;
     let inputs = read_inputs(file, &asked, &task, budget)?;
+    let finding = match file.value().get("violation") {
+        Some(_) => violation::check(file, &task, budget)?,
+        None => check_safe(file, &task, &asked, budget)?,
+    };
+    let confirmed = LoopTask {
+        goal: task.goal.is_some().then_some(task.question.goal),
+        after_goal: task.goal.is_some().then_some(task.question.after_goal),
+        ..asked
+    };
+    Ok(CheckedLoop { finding, task: confirmed, inputs })
+}
+
+/// Compares what the evidence means.
+fn compare_semantics(file: &File<'_>, semantics: &str) -> Result<(), Failure> {
+    if file.part::<String>("semantics")? == semantics {
+        Ok(())
+    } else {
+        Err(file.rejected(&format!("`semantics` is not: {semantics}")))
+    }
+}
+
+fn check_safe(
+    file: &File<'_>,
+    task: &Task,
+    asked: &LoopTask,
+    budget: &mut Budget,
+) -> Result<LoopFinding, Failure> {
     let semantics = match task.controller {
         Controller::StateNetwork(_) => STATE_SEMANTICS,
         Controller::CellNetwork(_) | Controller::CellFormula { .. } => SEMANTICS,
     };
-    if file.part::<String>("semantics")? != semantics {
-        return Err(file.rejected(&format!("`semantics` is not: {semantics}")));
-    }
+    compare_semantics(file, semantics)?;
     let goal_step = match file.value().get("goal_step") {
         None | Some(Value::Null) => None,
         Some(_) => Some(file.part("goal_step")?),
@@ -196,14 +281,9 @@ pub(crate) fn check(file: &File<'_>, budget: &mut Budget) -> Result<CheckedLoop,
         }
         error => file.rejected(&error.to_string()),
     };
-    let mut checker = loop_check(&task, asked.between_samples, budget)?.map_err(refused)?;
+    let mut checker = loop_check(task, asked.between_samples, budget)?.map_err(refused)?;
     let boxes = checker.check(&claim, budget).map_err(refused)?;
-    let confirmed = LoopTask {
-        goal: task.goal.is_some().then_some(task.question.goal),
-        after_goal: task.goal.is_some().then_some(task.question.after_goal),
-        ..asked
-    };
-    Ok(CheckedLoop { boxes, parts: claim.parts.len(), task: confirmed, inputs })
+    Ok(LoopFinding::Safe { boxes, parts: claim.parts.len() })
 }
 
 /// The files of the question, if they are those that the evidence is about.
@@ -297,14 +377,15 @@ fn read_step(text: &str, variables: usize) -> Option<Vec<LoopBox>> {
     if text.trim().is_empty() { Some(Vec::new()) } else { text.split(';').map(one).collect() }
 }
 
-/// Checks evidence that is about to be written, from its text and the files that it names.
+/// Checks evidence that is about to be written, from its text and the files that it names. Its size in bytes.
 ///
 /// # Errors
 /// The reason why it is not confirmed.
-pub fn certify_loop(evidence: &LoopEvidence, budget: &mut Budget) -> Result<(), Failure> {
+pub fn certify_loop(evidence: &LoopEvidence, budget: &mut Budget) -> Result<u64, Failure> {
     let text = serde_json::to_vec(evidence)
         .map_err(|error| Failure::Internal(format!("evidence as JSON: {error}")))?;
     let file = File::parse(Path::new("evidence"), &text)?;
+    let size = text.len() as u64;
     drop(text);
-    check(&file, budget).map(|_| ())
+    check(&file, budget).map(|_| size)
 }

@@ -3,8 +3,9 @@
 //! An enclosure is an interval of fixed-point numbers with a chosen number of fractional bits;
 //! every operation rounds outwards in the last bit. The exponential functions are in
 //! `precise/exponential.rs`, the error function in `precise/erf.rs`, square root and logarithm in
-//! `precise/root.rs`.
+//! `precise/root.rs`, sine and cosine in `precise/circle.rs`.
 
+mod circle;
 mod erf;
 mod exponential;
 mod root;
@@ -16,7 +17,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::ops::{Add, Mul, Neg, Sub};
 
-use dashu::base::DivEuclid;
+use dashu::base::{BitTest, DivEuclid};
 use dashu::integer::{IBig, UBig};
 
 use crate::dyadic::dyadic_parts;
@@ -56,6 +57,12 @@ impl Enclosure {
         Some(Self::of(&Rational::from_f64(value)?, bits))
     }
 
+    /// The tightest enclosure of all numbers of an interval; `None` if it has no bounds.
+    #[must_use]
+    pub fn of_interval(range: Interval, bits: usize) -> Option<Self> {
+        Some(Self::of_f64(range.lo(), bits)?.hull(&Self::of_f64(range.hi(), bits)?))
+    }
+
     /// Everything between two enclosures' outer bounds.
     #[must_use]
     pub fn hull(&self, other: &Self) -> Self {
@@ -78,6 +85,12 @@ impl Enclosure {
     #[must_use]
     pub fn bits(&self) -> usize {
         self.bits
+    }
+
+    /// Returns whether all numbers inside are below 2 to this power in magnitude.
+    #[must_use]
+    pub fn is_below_power_of_two(&self, exponent: usize) -> bool {
+        self.lo.bit_len().max(self.hi.bit_len()) <= self.bits + exponent
     }
 
     /// The lower bound.
@@ -137,6 +150,14 @@ impl Enclosure {
         let high_divisor = if hi < IBig::ZERO { &b.hi } else { &b.lo };
         let (lo, hi) = (floor_div(&lo, low_divisor), ceil_div(&hi, high_divisor));
         Some(Enclosure { lo, hi, bits: a.bits })
+    }
+
+    /// The quotient by a positive integer; that by 0 is that by 1.
+    #[must_use]
+    pub fn part(&self, count: u32) -> Self {
+        let count = IBig::from(count.max(1));
+        let (lo, hi) = (floor_div(&self.lo, &count), ceil_div(&self.hi, &count));
+        Enclosure { lo, hi, bits: self.bits }
     }
 
     /// The product with `mantissa · 2^exponent`.
@@ -220,7 +241,11 @@ impl Neg for &Enclosure {
 impl Mul for &Enclosure {
     type Output = Enclosure;
     fn mul(self, other: &Enclosure) -> Enclosure {
-        let (a, b) = aligned(self, other);
+        if self.bits != other.bits {
+            let (a, b) = aligned(self, other);
+            return &a * &b;
+        }
+        let (a, b) = (self, other);
         let corners = [&a.lo * &b.lo, &a.lo * &b.hi, &a.hi * &b.lo, &a.hi * &b.hi];
         let [first, rest @ ..] = corners;
         let (lo, hi) = rest.into_iter().fold((first.clone(), first), |(lo, hi), corner| {

@@ -225,7 +225,8 @@ impl Rational {
     }
 
     /// Bits of the larger one of numerator and denominator.
-    fn bit_len(&self) -> u64 {
+    #[must_use]
+    pub fn bit_len(&self) -> u64 {
         use dashu::base::BitTest;
         let (num, den) = self.to_parts();
         u64::try_from(num.bit_len().max(den.bit_len())).unwrap_or(u64::MAX)

@@ -16,29 +16,31 @@ pub struct Certified {
     pub reason: Option<String>,
     /// Wall-clock time of the check in seconds.
     pub time_s: f64,
+    /// Size of the evidence as JSON without blanks; none where there is no evidence, or its check did not end.
+    pub bytes: Option<u64>,
 }
 
 impl Certified {
     /// There is nothing to check, for this reason.
     #[must_use]
     pub fn not(reason: &str) -> Self {
-        Self { confirmed: false, reason: Some(reason.to_owned()), time_s: 0.0 }
+        Self { confirmed: false, reason: Some(reason.to_owned()), time_s: 0.0, bytes: None }
     }
 
-    /// Runs a check. A limit that it reaches leaves the evidence unconfirmed.
+    /// Runs a check, which returns the size of the evidence. A limit that it reaches leaves the evidence unconfirmed.
     ///
     /// # Errors
     /// Evidence that does not show what it claims is a mistake of this program; an interruption, or
     /// an input that has changed, ends the run, too.
-    pub fn by(check: impl FnOnce() -> Result<(), Failure>) -> Result<Self, Failure> {
+    pub fn by(check: impl FnOnce() -> Result<u64, Failure>) -> Result<Self, Failure> {
         let begin = Instant::now();
         let checked = check();
         let time_s = begin.elapsed().as_secs_f64();
         match checked {
-            Ok(()) => Ok(Self { confirmed: true, reason: None, time_s }),
+            Ok(bytes) => Ok(Self { confirmed: true, reason: None, time_s, bytes: Some(bytes) }),
             Err(Failure::Stopped(reason)) if reason != StopReason::Interrupted => {
                 let reason = format!("the check of the evidence did not end: {reason}");
-                Ok(Self { confirmed: false, reason: Some(reason), time_s })
+                Ok(Self { confirmed: false, reason: Some(reason), time_s, bytes: None })
             }
             Err(Failure::Rejected(why)) => Err(Failure::Internal(why)),
             Err(failure) => Err(failure),
@@ -62,6 +64,7 @@ mod tests {
             let stopped = Certified::by(|| Err(stop.into())).expect("a limit");
             assert!(!stopped.confirmed && stopped.reason.is_some_and(|why| !why.is_empty()));
         }
-        assert!(Certified::by(|| Ok(())).expect("confirmed").confirmed);
+        let confirmed = Certified::by(|| Ok(7)).expect("confirmed");
+        assert_eq!((confirmed.confirmed, confirmed.bytes), (true, Some(7)));
     }
 }

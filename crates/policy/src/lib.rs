@@ -58,7 +58,7 @@ pub use network::{
 };
 pub use network_file::NetworkFile;
 pub use policy::{Policy, Scoring};
-pub use precise::{PreciseScores, precise_scores, precise_scores_at};
+pub use precise::{PreciseScores, precise_scores, precise_scores_at, precise_scores_within};
 pub use requirement::Requirement;
 pub use sampling::{Drawn, Law};
 pub use scores_file::{read_network, read_network_within};

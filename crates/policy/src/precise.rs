@@ -20,7 +20,7 @@ pub fn precise_scores<'a>(
 ) -> Option<PreciseScores<'a>> {
     let inputs: Vec<Enclosure> =
         inputs.iter().map(|&input| Enclosure::integer(input, bits)).collect();
-    enclosed(network, &inputs, bits)
+    precise_scores_within(network, &inputs, bits)
 }
 
 /// Encloses the scores for rational inputs, as [`precise_scores`] does for integers.
@@ -34,10 +34,15 @@ pub fn precise_scores_at<'a>(
     bits: usize,
 ) -> Option<PreciseScores<'a>> {
     let inputs: Vec<Enclosure> = inputs.iter().map(|input| Enclosure::of(input, bits)).collect();
-    enclosed(network, &inputs, bits)
+    precise_scores_within(network, &inputs, bits)
 }
 
-fn enclosed<'a>(
+/// Encloses the scores for all inputs in enclosures, as [`precise_scores`] does for integers.
+///
+/// # Panics
+/// If there are fewer inputs than the network has.
+#[must_use]
+pub fn precise_scores_within<'a>(
     network: &'a Network,
     inputs: &[Enclosure],
     bits: usize,

@@ -102,8 +102,10 @@ pub struct ReportedTrajectory {
     pub start: Vec<Rational>,
     /// The states from step 0 on, as ranges.
     pub states: Vec<StateBox>,
-    /// The actions.
+    /// The actions, with the disturbances after them.
     pub actions: Vec<StateBox>,
+    /// The exact disturbances of each step.
+    pub disturbances: Vec<Vec<Rational>>,
 }
 
 impl ReportedTrajectory {

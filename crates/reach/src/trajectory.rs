@@ -22,6 +22,8 @@ pub struct Trajectory<R> {
     pub states: Vec<Vec<R>>,
     /// The action taken in each state but the last.
     pub actions: Vec<Vec<R>>,
+    /// The disturbances after it.
+    pub disturbances: Vec<Vec<Rational>>,
 }
 
 impl<R: ClosedRange> Trajectory<R> {
@@ -71,14 +73,17 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
         mut gusts: Gusts,
     ) -> Result<Trajectory<R>, StopReason> {
         let mut states: Vec<Vec<R>> = vec![start.iter().map(R::enclosing).collect()];
-        let mut actions = Vec::new();
+        let (mut actions, mut disturbances) = (Vec::new(), Vec::new());
         let mut number = self.certain_cell(&exact_point(start))?;
         for step in 1..=self.task.steps {
             self.budget.poll_clock()?;
             let Some(at) = number else { break };
             self.controls.complete(self.budget)?;
             let Some(mut row) = self.controls.action(at).map(<[R]>::to_vec) else { break };
-            self.take_gusts(&mut row, &mut gusts);
+            let values = gusts.next_exactly(&self.task.dynamics.disturbances);
+            // Instead of their ranges.
+            row.truncate(self.task.actions().len());
+            row.extend(values.iter().map(R::enclosing));
             let mut image = Vec::with_capacity(start.len());
             let last = states.last().map(Vec::as_slice).unwrap_or_default();
             if self.post.post(last, &row, &mut image, None).is_none() {
@@ -86,15 +91,10 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
             }
             number = if step < self.task.steps { self.certain_cell(&image)? } else { None };
             actions.push(row);
+            disturbances.push(values);
             states.push(image);
         }
-        Ok(Trajectory { start: start.to_vec(), states, actions })
-    }
-
-    /// Replaces the ranges of the disturbances, after the actions, by those of a step.
-    fn take_gusts(&self, row: &mut Vec<R>, gusts: &mut Gusts) {
-        row.truncate(self.task.actions().len());
-        row.extend(gusts.next::<R>(&self.task.dynamics.disturbances));
+        Ok(Trajectory { start: start.to_vec(), states, actions, disturbances })
     }
 
     /// The number of the action in a state, if its cell is certain.

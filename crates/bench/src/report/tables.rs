@@ -34,7 +34,7 @@ pub(super) fn csv(entries: &[JournalEntry]) -> String {
         text += ",";
         text += measure.rsplit('.').next().unwrap_or(measure);
     }
-    text += ",probability_low,probability_high,value,certified,reason\n";
+    text += ",probability_low,probability_high,value,certified,certify_s,evidence_bytes,reason\n";
     for JournalEntry { key, result, .. } in entries {
         let [low, high] = result.probability.clone().unwrap_or_default();
         let mut fields = vec![key.instance.clone(), key.configuration.clone()];
@@ -47,6 +47,9 @@ pub(super) fn csv(entries: &[JournalEntry]) -> String {
         fields.extend(NUMBERS.map(|(_, measure)| number(result.measure(measure))));
         fields.extend([low, high, result.value.clone().unwrap_or_default()]);
         fields.push(certified(result).to_owned());
+        fields.extend(
+            ["certified.time_s", "certified.bytes"].map(|name| number(result.measure(name))),
+        );
         fields.push(result.reason.clone().unwrap_or_default());
         let fields: Vec<String> = fields.iter().map(|field| csv_field(field)).collect();
         let _ = writeln!(text, "{}", fields.join(","));
@@ -89,7 +92,7 @@ pub(super) fn verdict(result: &RunResult) -> String {
 }
 
 /// Whether the evidence of a verdict was confirmed; empty where that was not asked for.
-fn certified(result: &RunResult) -> &'static str {
+pub(super) fn certified(result: &RunResult) -> &'static str {
     match result.certified() {
         Some(true) => "yes",
         Some(false) => "no",

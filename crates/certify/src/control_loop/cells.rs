@@ -16,7 +16,7 @@ use crate::interval_scores::evaluate;
 const MOST_CELLS: usize = 1 << 16;
 
 /// A cell, by its position along each variable.
-type CellPosition = Vec<usize>;
+pub(super) type CellPosition = Vec<usize>;
 
 /// The actions of cells, as far as they were asked for.
 #[derive(Debug)]
@@ -107,39 +107,55 @@ impl<'t> Cells<'t> {
         self.known.get(cell)?.as_deref()
     }
 
-    fn outputs(&mut self, cell: &CellPosition) -> Option<Vec<Interval>> {
-        let edges = |upper: usize| -> Vec<&BoxEdge> {
-            let axes = self.grid.axes().iter().zip(cell);
-            axes.map(|(axis, &k)| axis.edge(k + upper)).collect()
-        };
-        let bounds = [edges(0), edges(1)].concat();
-        match &mut self.controller {
-            CellController::Network { network, evaluator } => {
-                let shown: Vec<f64> = bounds.iter().map(|edge| edge.nearest_f32()).collect();
-                let mut computed = Vec::new();
-                evaluator.evaluate(&shown, &mut computed);
-                // The exact output, too; and no number on the way may overflow.
-                let shown: Vec<Interval> = shown.into_iter().map(Interval::point).collect();
-                let mut values: Vec<Vec<Interval>> = Vec::new();
-                for node in network.nodes() {
-                    let value = evaluate(&node.op, &values, &shown);
-                    if !value.iter().all(|x| x.magnitude().is_finite()) {
-                        return None;
-                    }
-                    values.push(value);
-                }
-                let exact = values.last()?.iter().zip(computed);
-                let both = exact.map(|(&exact, computed)| {
-                    computed.is_finite().then(|| exact.hull(Interval::point(computed)))
-                });
-                both.collect()
-            }
-            CellController::Formulas(formulas) => {
-                let bounds: Vec<Interval> =
-                    bounds.iter().map(|edge| Interval::enclosing(edge.exact())).collect();
-                formulas.iter().map(|formula| formula.value(&bounds)).collect()
-            }
+    /// The only cell that a box meets, if it meets one.
+    pub fn certain_cell<S: LoopSide>(&self, state: &[S]) -> Option<CellPosition> {
+        match self.parts(state).ok()?.as_slice() {
+            [(cell, _)] => Some(cell.clone()),
+            _ => None,
         }
+    }
+
+    /// What a controller reads of a cell: lower edges, then upper ones.
+    pub fn edges(&self, cell: &CellPosition) -> Vec<&'t BoxEdge> {
+        let edges = |upper: usize| {
+            let axes = self.grid.axes().iter().zip(cell);
+            axes.map(move |(axis, &k)| axis.edge(k + upper))
+        };
+        edges(0).chain(edges(1)).collect()
+    }
+
+    /// The outputs of the network in a cell, as computed in double precision and exactly; `None` if there is no network, or
+    /// a number on the way may overflow.
+    pub fn network_outputs(&mut self, cell: &CellPosition) -> Option<Vec<(f64, Interval)>> {
+        let shown: Vec<f64> = self.edges(cell).into_iter().map(BoxEdge::nearest_f32).collect();
+        let CellController::Network { network, evaluator } = &mut self.controller else {
+            return None;
+        };
+        let mut computed = Vec::new();
+        evaluator.evaluate(&shown, &mut computed);
+        let shown: Vec<Interval> = shown.into_iter().map(Interval::point).collect();
+        let mut values: Vec<Vec<Interval>> = Vec::new();
+        for node in network.nodes() {
+            let value = evaluate(&node.op, &values, &shown);
+            if !value.iter().all(|x| x.magnitude().is_finite()) {
+                return None;
+            }
+            values.push(value);
+        }
+        let both = computed.into_iter().zip(values.pop()?);
+        both.map(|(computed, exact)| computed.is_finite().then_some((computed, exact))).collect()
+    }
+
+    fn outputs(&mut self, cell: &CellPosition) -> Option<Vec<Interval>> {
+        if let CellController::Formulas(formulas) = &self.controller {
+            let edges = self.edges(cell).into_iter();
+            let bounds: Vec<Interval> =
+                edges.map(|edge| Interval::enclosing(edge.exact())).collect();
+            return formulas.iter().map(|formula| formula.value(&bounds)).collect();
+        }
+        // The exact output, too.
+        let both = self.network_outputs(cell)?.into_iter();
+        Some(both.map(|(computed, exact)| exact.hull(Interval::point(computed))).collect())
     }
 
     fn action(&self, output: Interval) -> Interval {

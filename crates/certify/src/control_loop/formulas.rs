@@ -12,6 +12,8 @@ use policert_numeric::Interval;
 #[derive(Clone, Debug)]
 pub(super) struct Formula {
     graph: ExpressionGraph,
+    /// The expression; one.
+    roots: Vec<ExpressionId>,
     root: usize,
     variables: usize,
     /// By node: the value of a constant.
@@ -32,7 +34,12 @@ impl Formula {
         });
         let constants = constants.collect();
         let root = roots.first().map_or(0, |root| root.index());
-        Self { graph, root, variables, constants, repeated, room: RefCell::default() }
+        Self { graph, roots, root, variables, constants, repeated, room: RefCell::default() }
+    }
+
+    /// The expression, alone in a list.
+    pub fn expression(&self) -> (&ExpressionGraph, &[ExpressionId]) {
+        (&self.graph, &self.roots)
     }
 
     /// Its values over a box; `None` if it has none somewhere.
@@ -177,7 +184,7 @@ fn is_zero(a: Interval) -> bool {
 }
 
 /// Returns whether a ≤ b everywhere (a < b if `strict`) or nowhere; `None` if that depends.
-fn is_less(strict: bool, a: Interval, b: Interval) -> Option<bool> {
+pub(super) fn is_less(strict: bool, a: Interval, b: Interval) -> Option<bool> {
     let (always, never) = match strict {
         true => (a.hi() < b.lo(), a.lo() >= b.hi()),
         false => (a.hi() <= b.lo(), a.lo() > b.hi()),
@@ -185,7 +192,7 @@ fn is_less(strict: bool, a: Interval, b: Interval) -> Option<bool> {
     (always || never).then_some(always)
 }
 
-fn apply(function: ExpressionFunction, a: Interval) -> Option<Interval> {
+pub(super) fn apply(function: ExpressionFunction, a: Interval) -> Option<Interval> {
     Some(match function {
         ExpressionFunction::Sin => a.sin(),
         ExpressionFunction::Cos => a.cos(),

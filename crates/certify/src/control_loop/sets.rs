@@ -78,45 +78,36 @@ impl<'t> Set<'t> {
 
     /// Returns whether part of a box may be unsafe.
     pub fn may_be_met<S: LoopSide>(&self, state: &[S], tighter: Tighter<'_>) -> bool {
-        match self.side {
-            UnsafeSide::Inside => self.meets(state, tighter),
-            UnsafeSide::Outside => !self.contains(state, tighter),
-        }
+        self.truth(state, tighter) != Some(self.side == UnsafeSide::Outside)
     }
 
-    /// Returns whether all of a box lies in the region for certain.
-    pub fn contains<S: LoopSide>(&self, state: &[S], tighter: Tighter<'_>) -> bool {
-        if let Some(condition) = &self.condition {
-            return condition.truth(&outer(state), tighter) == Some(true);
-        }
-        let is_open = self.region.border() == Some(Border::Open);
-        self.region.sides().is_some_and(|sides| {
-            sides.iter().all(|side| {
-                let range = &state[side.variable];
-                match (range.lower_cmp(&side.lower), range.upper_cmp(&side.upper)) {
-                    (Ordering::Less, _) | (_, Ordering::Greater) => false,
-                    (Ordering::Equal, _) | (_, Ordering::Equal) => !is_open,
-                    (Ordering::Greater, Ordering::Less) => true,
-                }
-            })
-        })
+    /// Returns whether all of a box is unsafe for certain.
+    pub fn is_met<S: LoopSide>(&self, state: &[S], tighter: Tighter<'_>) -> bool {
+        self.truth(state, tighter) == Some(self.side == UnsafeSide::Inside)
     }
 
-    fn meets<S: LoopSide>(&self, state: &[S], tighter: Tighter<'_>) -> bool {
+    /// Returns whether all of a box lies in the region, or nothing of it; `None` if neither is certain.
+    pub fn truth<S: LoopSide>(&self, state: &[S], tighter: Tighter<'_>) -> Option<bool> {
         if let Some(condition) = &self.condition {
-            return condition.truth(&outer(state), tighter) != Some(false);
+            return condition.truth(&outer(state), tighter);
         }
         let is_open = self.region.border() == Some(Border::Open);
-        self.region.sides().is_none_or(|sides| {
-            sides.iter().all(|side| {
-                let range = &state[side.variable];
-                match (range.lower_cmp(&side.upper), range.upper_cmp(&side.lower)) {
-                    (Ordering::Greater, _) | (_, Ordering::Less) => false,
-                    (Ordering::Equal, _) | (_, Ordering::Equal) => !is_open,
-                    (Ordering::Less, Ordering::Greater) => true,
-                }
-            })
-        })
+        let is_beyond = |order: Ordering| match order {
+            Ordering::Less => false,
+            Ordering::Equal => !is_open,
+            Ordering::Greater => true,
+        };
+        let mut all = true;
+        for side in self.region.sides()? {
+            let range = &state[side.variable];
+            let [low, high] = [&side.lower, &side.upper]
+                .map(|edge| [range.lower_cmp(edge), range.upper_cmp(edge)]);
+            if !is_beyond(low[1]) || !is_beyond(high[0].reverse()) {
+                return Some(false);
+            }
+            all &= is_beyond(low[0]) && is_beyond(high[1].reverse());
+        }
+        all.then_some(true)
     }
 }
 

@@ -96,18 +96,8 @@ fn what(report: &CertifyReport) -> String {
     {
         return missed(steps as u64, Some((end, report.back_to)), aim);
     }
-    if let (Some(boxes), Some(parts)) = (report.boxes, report.initial_parts) {
-        let how = match boxes > parts {
-            true => format!("{boxes} boxes show it, for"),
-            false => "it is shown for".to_owned(),
-        };
-        let begins = match report.loop_task.as_ref().map_or(&[][..], |task| &task.initial) {
-            [] => String::new(),
-            part => format!(" that begins with {}", name(&part.join(", "))),
-        };
-        return format!(
-            "every trajectory{begins} meets the specification: {how} {parts} parts of the initial box"
-        );
+    if let Some(task) = &report.loop_task {
+        return of_loop(report, task);
     }
     match (report.steps, report.boxes) {
         (None, Some(boxes)) if aim == QuestionAim::ReachGoal => {
@@ -123,6 +113,33 @@ fn what(report: &CertifyReport) -> String {
         }
         (None, None) => "the evidence shows what it claims".to_owned(),
     }
+}
+
+/// What is so of a control loop.
+fn of_loop(report: &CertifyReport, task: &LoopTask) -> String {
+    let begins = match task.initial.as_slice() {
+        [] => String::new(),
+        part => format!(" that begins with {}", name(&part.join(", "))),
+    };
+    if let Some(trajectories) = report.trajectories {
+        return match (report.steps, trajectories) {
+            (Some(step), _) => format!("a trajectory{begins} is unsafe at step {step}"),
+            (None, 1) => format!("a trajectory{begins} never reaches the goal"),
+            (None, count) => {
+                format!(
+                    "{count} trajectories show that there is no step at which all are in the goal"
+                )
+            }
+        };
+    }
+    let (boxes, parts) = (report.boxes.unwrap_or(0), report.initial_parts.unwrap_or(0));
+    let shown = match (boxes > parts, parts) {
+        (true, 1) => format!("{boxes} boxes show it"),
+        (true, _) => format!("{boxes} boxes show it, for {parts} parts of the initial box"),
+        (false, 1) => "it is shown for the initial box as a whole".to_owned(),
+        (false, _) => format!("it is shown for {parts} parts of the initial box"),
+    };
+    format!("every trajectory{begins} meets the specification: {shown}")
 }
 
 /// Says that the evidence of a verdict was checked before the verdict is printed.

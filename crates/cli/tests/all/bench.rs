@@ -164,6 +164,8 @@ fn a_configuration_has_its_own_limits_and_probabilities_are_kept() {
     assert!(middle.is_some_and(|line| line.contains(",1,1,1,yes,")), "{csv}");
     assert!(table.contains("| unsafe | certified |"), "{table}");
     assert!(table.contains("| probability: 1 |"), "{table}");
+    assert!(table.contains("## Evidence, and its check"), "{table}");
+    assert!(table.contains("Medians of these: 0.0"), "{table}");
     assert!(table.contains("| native | **1 (1)** | **1 (1)** |"), "{table}");
     assert!(table.contains("| policy.nnet | "), "{table}");
 }
@@ -277,7 +279,7 @@ reads = [{ line = "safe", verdict = "safe" }]
     ] {
         assert!(csv.lines().any(|known| known.starts_with(line)), "{line}: {csv}");
     }
-    assert!(csv.contains(",0.3,,\n"), "the value of the other program: {csv}");
+    assert!(csv.contains(",0.3,,,,\n"), "the value of the other program: {csv}");
     let journal = example.read("study.jsonl");
     assert_eq!(journal.matches("\"cpu_s\":").count(), 6, "{journal}");
     assert!(journal.contains("{work}/tiles-2/npuzzle_2_2.jani"), "no path of a machine: {journal}");

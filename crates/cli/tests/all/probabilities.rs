@@ -199,6 +199,27 @@ fn a_markov_chain_has_no_choices() {
     }
 }
 
+/// From a single start state, bounds show that a probability is, or is not, a number.
+#[test]
+fn comparisons_by_equality_have_evidence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let values = r#""values": {"op": "Pmax", "exp": {"op": "F", "exp": {"op": "=", "left": "x", "right": 2}}}"#;
+    for (relation, bound, expected) in [("=", "1", 0), ("=", "0.5", 10), ("≠", "0.5", 0)] {
+        let compared =
+            values.replace(r#""values": {"#, r#""values": {"op": "RELATION", "left": {"#);
+        let compared = compared.replace("RELATION", relation) + &format!(", \"right\": {bound}}}");
+        let model = CHAIN.replace("TYPE", "mdp").replace("SECOND", "1");
+        let model = model.replace("\"fun\": \"max\"", "\"fun\": \"∀\"").replace(values, &compared);
+        std::fs::write(folder.path().join("chain.jani"), model).expect("a file");
+        let (output, report) =
+            verify(folder.path(), "chain.jani --property p --certify --evidence e.json");
+        assert_eq!(code(&output), expected, "{}", text(&output));
+        assert_eq!(report["certified"]["confirmed"], true, "{relation} {bound}: {report:#}");
+        let checked = policert(folder.path(), "certify e.json").output().expect("policert runs");
+        assert_eq!(code(&checked), 0, "{}", text(&checked));
+    }
+}
+
 #[test]
 fn networks_on_cdrive() {
     let Some(folder) = benchmarks("mogym/derived") else { return };

@@ -77,6 +77,7 @@ fn of_every_command() {
     example.write("p.vnnlib", PROPERTY);
     example.write("some.vnnlib", &PROPERTY.replace("(>= Y_0 100)", "(<= Y_0 100)"));
     example.write("loop.toml", LOOP);
+    example.write("missed.toml", &LOOP.replace("\"1\", \"1.25\"", "\"2.5\", \"3\""));
     example.write("cart.toml", &cell_network());
     for (name, command) in [
         ("check", "check model.jani"),
@@ -92,6 +93,8 @@ fn of_every_command() {
         ("reach", "reach loop.toml --record-boxes"),
         ("reach", "reach loop.toml --certify --evidence loop.json"),
         ("certify", "certify loop.json"),
+        ("reach", "reach missed.toml --certify --evidence missed.json"),
+        ("certify", "certify missed.json"),
         ("reach", "reach loop.toml --timeout 0"),
         ("reach", "reach model.jani"),
         ("simulate", "simulate model.jani --runs 3 --trace"),
@@ -122,9 +125,12 @@ fn of_every_command() {
         let certified = example.run(&format!("certify {name}.json"));
         assert!(text(&certified).contains("CONFIRMED"), "{}", text(&certified));
     }
-    let evidence: Value = serde_json::from_str(&example.read("loop.json")).expect("JSON");
-    let found = breaches(&schema("loop-evidence"), &evidence);
-    assert!(found.is_empty(), "{found:#?}\n{evidence:#}");
+    for (name, member) in [("loop", "parts"), ("missed", "violation")] {
+        let evidence: Value =
+            serde_json::from_str(&example.read(&format!("{name}.json"))).expect("JSON");
+        let found = breaches(&schema("loop-evidence"), &evidence);
+        assert!(found.is_empty() && evidence.get(member).is_some(), "{found:#?}\n{evidence:#}");
+    }
     let evidence = example.run("verify model.jani --property 1 --engine prob --evidence e.json");
     assert_eq!(code(&evidence), 0, "{}", text(&evidence));
     result(&example, "certify", "certify e.json");

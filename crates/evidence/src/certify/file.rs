@@ -15,7 +15,7 @@ use crate::EVIDENCE_VERSION;
 pub(crate) enum Kind {
     /// The answer of a query about a network.
     Answer,
-    /// The safety of a control loop.
+    /// What a control loop does.
     ControlLoop,
     /// A verdict about a model.
     Verdict(VerdictKind),
@@ -68,6 +68,7 @@ impl<'a> File<'a> {
             ("trace", Kind::Verdict(VerdictKind::Unsafe), "unsafe"),
             ("invariant", Kind::Verdict(VerdictKind::Safe), "safe"),
             ("parts", Kind::ControlLoop, "safe"),
+            ("violation", Kind::ControlLoop, "unsafe"),
             ("witness", Kind::Answer, "sat"),
             ("refutation", Kind::Answer, "unsat"),
         ];
@@ -79,8 +80,8 @@ impl<'a> File<'a> {
             ))),
             (Some((_, kind, _)), None) => Ok(kind),
             (None, _) => Err(Failure::invalid(format!(
-                "{}: no evidence: one of `values`, `trace`, `invariant`, `parts`, `witness` and \
-                 `refutation` is needed",
+                "{}: no evidence: one of `values`, `trace`, `invariant`, `parts`, `violation`, \
+                 `witness` and `refutation` is needed",
                 self.path.display()
             ))),
             (Some(_), Some(_)) => Err(self.rejected("it shows several things at once")),

@@ -79,7 +79,7 @@ fn two_over_root_pi(bits: usize) -> (IBig, IBig) {
 }
 
 /// Bounds of π = 16·arctan(1/5) − 4·arctan(1/239).
-fn pi(bits: usize) -> (IBig, IBig) {
+pub(super) fn pi(bits: usize) -> (IBig, IBig) {
     let (five_low, five_high) = arctan_of_inverse(5, bits);
     let (far_low, far_high) = arctan_of_inverse(239, bits);
     let at = |five: &IBig, far: &IBig| (five << 4) - (far << 2);

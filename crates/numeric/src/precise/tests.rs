@@ -47,6 +47,34 @@ fn near(x: &Enclosure, value: &Rational) -> bool {
 }
 
 proptest! {
+    /// Against the same at far more bits, addition theorems, and double precision.
+    #[test]
+    fn sine_and_cosine(a in rational(), bits in 1usize..200, width in 0i64..3) {
+        let x = Enclosure::of(&a, bits);
+        let x = &x + &Enclosure::integer(0, bits).hull(&Enclosure::of(&Rational::new(width, 7).expect("defined"), bits));
+        let (cos, sin) = x.on_the_circle();
+        let (fine_cos, fine_sin) = Enclosure::of(&a, 400).on_the_circle();
+        let tiny = Rational::integer(2).pow(-390).expect("defined");
+        prop_assert!(&fine_cos.upper() - &fine_cos.lower() < tiny && fine_sin.upper() - fine_sin.lower() < tiny);
+        for (coarse, fine, double) in [
+            (&cos, &fine_cos, Interval::enclosing(&a).cos()),
+            (&sin, &fine_sin, Interval::enclosing(&a).sin()),
+        ] {
+            prop_assert!(coarse.lower() <= fine.lower() && fine.upper() <= coarse.upper(), "{coarse:?}");
+            prop_assert!(double.lo() <= fine.to_interval().hi() && fine.to_interval().lo() <= double.hi());
+            let unit = Rational::integer(2).pow(2 - i32::try_from(bits).expect("few"));
+            let spread = x.upper() - x.lower() + unit.expect("defined");
+            prop_assert!(coarse.upper() - coarse.lower() <= spread, "{coarse:?}");
+        }
+        let one = &fine_cos.square() + &fine_sin.square();
+        prop_assert!(one.contains(&Rational::ONE));
+        let double_angle = Enclosure::of(&(&a + &a), 400).sin();
+        let product = &fine_sin * &fine_cos;
+        let product = &product + &product;
+        prop_assert!(double_angle.lower() <= product.upper() && product.lower() <= double_angle.upper());
+        prop_assert!(x.is_below_power_of_two(60) && x.part(3).contains(&a.checked_div(&Rational::integer(3)).expect("not 0")));
+    }
+
     #[test]
     fn roots_and_logarithms(a in rational(), bits in 1usize..200) {
         let size = a.abs();

@@ -406,6 +406,7 @@ fn path<R: ClosedRange>(trajectory: &Trajectory<R>) -> ReportedTrajectory {
         start: trajectory.start.clone(),
         states: described(&trajectory.states),
         actions: described(&trajectory.actions),
+        disturbances: trajectory.disturbances.clone(),
     }
 }
 

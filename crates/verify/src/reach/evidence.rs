@@ -1,15 +1,19 @@
-//! The evidence of *safe*: boxes of each step, made by the arithmetic of the check that they have to pass.
+//! The evidence of a verdict: of *unsafe* where trajectories begin, of *safe* boxes of each step, made by the arithmetic of
+//! the check that they have to pass.
 //!
 //! The engine says which parts of the initial box are to be looked at. Boxes are moved as `policert-certify`
 //! moves them, merged as the engine merges them, and rounded outwards to few decimals, so that files stay small.
 
 mod stretched;
+mod violation;
+
+use std::time::Duration;
 
 use policert_certify::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopPart};
 use policert_engine_api::{Budget, StopReason};
 use policert_evidence::{LoopEvidence, LoopTask, certify_loop, loop_check};
 use policert_numeric::{Interval, Rational};
-use policert_outcome::{Certified, Failure, Outcome};
+use policert_outcome::{Certified, Failure, Input, Outcome};
 use policert_reach::{
     Adjacency, Aggregation, Controller, Evaluation, GoalRule, LoopAnalysis, ReachVerdict,
     Relations, Rounding, Task, aggregate,
@@ -19,6 +23,10 @@ use super::{ReachReport, ReachRequest};
 
 /// Evidence with more boxes is not written.
 const MOST_BOXES: usize = 500_000;
+
+/// Evidence is searched for as many times as long as the verdict took, and for some time more.
+const PATIENCE: u32 = 8;
+const LEAST_SEARCH: Duration = Duration::from_secs(10);
 
 /// The parts of the width of a cell to which bounds are rounded, until one does; at last they are not.
 const ROUNDED_TO: [Option<f64>; 3] = [Some(1e-3), Some(1e-5), None];
@@ -34,22 +42,52 @@ pub(super) fn write_down(
     mut budget: Budget,
     outcome: &mut Outcome<ReachReport>,
 ) -> Result<(), Failure> {
-    let claim = match claim(request, task, analysis, &mut budget) {
+    let inputs = outcome.remarks.inputs.clone();
+    let searched = PATIENCE * analysis.statistics.time + LEAST_SEARCH;
+    let searched = budget.remaining().map_or(searched, |left| left.min(searched));
+    let mut search = budget.within(Some(searched));
+    let evidence = match evidence(request, task, analysis, inputs, &mut search) {
         // The verdict stands without evidence.
+        Err(Failure::Stopped(StopReason::Time)) => {
+            Err(format!("none was found in {:.1} s", searched.as_secs_f64()))
+        }
         Err(Failure::Stopped(reason)) if reason != StopReason::Interrupted => {
             Err(format!("it was not made in time: {reason}"))
         }
-        claim => claim?,
+        evidence => evidence?,
     };
     let report = &mut outcome.report;
-    let claim = match claim {
-        Ok(claim) => claim,
+    let evidence = match evidence {
+        Ok(evidence) => evidence,
         Err(why) => {
             report.certified = request.certify.then(|| Certified::not(&why));
             report.no_evidence = why;
             return Ok(());
         }
     };
+    if request.certify {
+        report.certified = Some(Certified::by(|| certify_loop(&evidence, &mut budget))?);
+    }
+    report.evidence = Some(evidence);
+    Ok(())
+}
+
+/// The evidence of a verdict, or the reason why there is none.
+fn evidence(
+    request: &ReachRequest,
+    task: &Task,
+    analysis: &LoopAnalysis,
+    inputs: Vec<Input>,
+    budget: &mut Budget,
+) -> Result<Result<LoopEvidence, String>, Failure> {
+    if matches!(task.controller, Controller::CellNetwork(_)) {
+        if request.arithmetic.evaluation != Evaluation::F64 {
+            return Ok(Err("there is none of networks in single precision".to_owned()));
+        }
+        if request.arithmetic.rounding != Rounding::AsComputed {
+            return Ok(Err("there is none of every order of summation".to_owned()));
+        }
+    }
     let asked = LoopTask {
         file: request.task.clone(),
         instance: request.instance.clone(),
@@ -62,12 +100,13 @@ pub(super) fn write_down(
             .map(|widths| widths.iter().map(Rational::to_string).collect()),
         between_samples: request.between_samples,
     };
-    let evidence = LoopEvidence::new(asked, outcome.remarks.inputs.clone(), claim);
-    if request.certify {
-        report.certified = Some(Certified::by(|| certify_loop(&evidence, &mut budget))?);
-    }
-    report.evidence = Some(evidence);
-    Ok(())
+    Ok(match &analysis.verdict {
+        ReachVerdict::Safe { goal_step } => claim(request, task, (analysis, *goal_step), budget)?
+            .map(|claim| LoopEvidence::safe(asked, inputs, claim)),
+        ReachVerdict::Unsafe(counterexample) => violation::claim(task, counterexample, budget)?
+            .map(|claim| LoopEvidence::violated(asked, inputs, &task.controller, &claim)),
+        ReachVerdict::Unknown(_) => Err("there is none but for *safe* and *unsafe*".to_owned()),
+    })
 }
 
 /// A range as the command line takes it.
@@ -75,24 +114,13 @@ fn written(range: &policert_reach::InitialRange) -> String {
     format!("{}={}..{}", range.variable, range.lower, range.upper)
 }
 
-/// What is claimed, or the reason why nothing is.
+/// What is claimed of *safe*, or the reason why nothing is.
 fn claim(
     request: &ReachRequest,
     task: &Task,
-    analysis: &LoopAnalysis,
+    (analysis, goal_step): (&LoopAnalysis, Option<u32>),
     budget: &mut Budget,
 ) -> Result<Result<LoopClaim, String>, Failure> {
-    let ReachVerdict::Safe { goal_step } = &analysis.verdict else {
-        return Ok(Err("there is none but for *safe*".to_owned()));
-    };
-    if matches!(task.controller, Controller::CellNetwork(_)) {
-        if request.arithmetic.evaluation != Evaluation::F64 {
-            return Ok(Err("there is none of networks in single precision".to_owned()));
-        }
-        if request.arithmetic.rounding != Rounding::AsComputed {
-            return Ok(Err("there is none of every order of summation".to_owned()));
-        }
-    }
     let mut check = match loop_check(task, request.between_samples, budget)? {
         Ok(check) => check,
         Err(LoopError::Unsupported(what)) => return Ok(Err(format!("there is none of {what}"))),

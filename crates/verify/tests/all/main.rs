@@ -9,6 +9,7 @@ mod corpus;
 mod engines_agree;
 mod ic3_agrees;
 mod loop_evidence;
+mod loop_violations;
 mod lying_engines;
 mod piece_evidence;
 mod planning;

@@ -191,8 +191,62 @@ fn changed(proof: &Value, random: &mut Random) -> Value {
     changed
 }
 
+/// Proofs that a careless check would take: leaves without reasons, halves left out, multipliers and slopes that no
+/// inequality has, and the proof of another network.
+fn aimed(proof: &Value, other: &Value) -> Vec<Value> {
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut proof = proof.clone();
+        for steps in proof.as_array_mut().expect("proofs") {
+            steps.as_array_mut().expect("steps").iter_mut().for_each(change);
+        }
+        proof
+    };
+    let each = |member: &'static str, number: Value| {
+        with(&move |step: &mut Value| {
+            let entries = step.get_mut(member).and_then(Value::as_array_mut);
+            for entry in entries.into_iter().flatten() {
+                *entry.as_array_mut().expect("numbers").last_mut().expect("one") = number.clone();
+            }
+        })
+    };
+    let is_leaf = |step: &Value| !step.is_array();
+    let mut halved = proof.clone();
+    for steps in halved.as_array_mut().expect("proofs") {
+        let steps = steps.as_array_mut().expect("steps");
+        steps.truncate(1 + steps.iter().position(is_leaf).unwrap_or(0));
+    }
+    let objects = |step: &mut Value, change: &dyn Fn(&mut Value)| {
+        if step.is_object() {
+            change(step);
+        }
+    };
+    vec![
+        with(&|step| {
+            if is_leaf(step) {
+                *step = Value::Null
+            }
+        }),
+        with(&|step| {
+            if is_leaf(step) {
+                *step = json!(0)
+            }
+        }),
+        with(&|step| objects(step, &|step| step["slopes"] = json!([[1, 0, 2], [1, 1, -1]]))),
+        with(&|step| objects(step, &|step| step["splits"] = json!([[0, 1_000_000]]))),
+        each("sum", json!(-1)),
+        each("sum", json!(1e308)),
+        each("splits", json!(-1)),
+        each("slopes", json!(-3)),
+        halved,
+        json!([[Value::Null]]),
+        json!([]),
+        other.clone(),
+    ]
+}
+
 #[test]
 fn answers_have_evidence_and_no_lie_is_confirmed() {
+    let (mut aims, mut other) = (0, json!([[0]]));
     let (mut sat, mut unsat, mut lies, mut shifted, mut still_right) = (0, 0, 0, 0, 0);
     for number in case_numbers(150) {
         let case = Case::new(number);
@@ -226,6 +280,13 @@ fn answers_have_evidence_and_no_lie_is_confirmed() {
             lies += 1;
             still_right += usize::from(case.check(&lie, proved).is_ok());
         }
+        for refutation in aimed(&proof["refutation"], &other) {
+            let mut lie = proof.clone();
+            lie["refutation"] = refutation;
+            assert!(case.check(&lie, beyond - 1).is_err(), "case {number}: {lie:#}");
+            aims += 1;
+        }
+        other = proof["refutation"].clone();
         // A witness is one of its own question alone.
         let (_, Some(witness)) = case.ask(beyond - 1) else { panic!("case {number}") };
         let mut point: Vec<Rational> = Vec::new();
@@ -250,9 +311,14 @@ fn answers_have_evidence_and_no_lie_is_confirmed() {
             lies += 2;
         }
     }
-    let counts = format!("{sat} sat, {unsat} unsat, {lies} lies, {still_right} changes are right");
+    let counts = format!(
+        "{sat} sat, {unsat} unsat, {lies} random lies, {aims} aimed ones, {still_right} changes are right"
+    );
     writeln!(std::io::stderr(), "{counts}").expect("standard error");
-    assert!(sat >= 150 && unsat >= 150 && shifted >= 400 && lies >= 2000, "{counts}");
+    assert!(
+        sat >= 150 && unsat >= 150 && shifted >= 400 && lies >= 2000 && aims >= 100,
+        "{counts}"
+    );
     assert!(still_right > 0, "{counts}");
 }
 

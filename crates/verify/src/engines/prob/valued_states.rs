@@ -18,8 +18,8 @@ pub(super) fn values(induced: &Induced, lower: &Solution, upper: &Solution) -> V
 
 /// Returns why there is no evidence for a question, if there is none.
 pub(super) fn refusal(aim: &ProbabilityAim, induced: &Induced) -> Option<&'static str> {
-    if aim.compares_equal() {
-        Some("there is none for a comparison by = or ≠")
+    if aim.compares_equal() && induced.initial.len() > 1 {
+        Some("there is none for a comparison by = or ≠ from several start states")
     } else if !induced.starts_complete {
         Some("not all start states were found")
     } else if induced.undecided.is_some() {
