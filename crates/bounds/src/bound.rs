@@ -1,20 +1,23 @@
 //! Stage *bound*: linear relaxation of score differences over a box of inputs.
 
 mod bends;
+mod chosen;
+mod sharpen;
 mod touched;
 mod twins;
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::round::sub_down;
-use policert_policy::{Activation, Op};
+use policert_policy::Op;
 use smallvec::{SmallVec, smallvec};
 
 use crate::frame::RegionFrame;
 use crate::interval::SlotBounds;
 use crate::program::{LANES, Lanes, Program};
-use crate::relaxation::{self, Lines};
-use crate::symbolic::{Form, FormBlock, FormTerm, Relaxations};
+use crate::relaxation::Lines;
+use crate::symbolic::{Form, FormBlock, FormTerm, Greatest, Relaxations};
 pub(crate) use bends::Convex;
+use chosen::Sharpened;
 use touched::Touched;
 
 /// Computes bounds of score differences of one network.
@@ -24,6 +27,8 @@ pub(crate) struct Bounder {
     bounds: SlotBounds,
     /// By slot, for functions of one variable.
     lines: Vec<Lines>,
+    /// By slot, for maxima.
+    greatest: Vec<Greatest>,
     /// For each affine node the neurons whose coefficients may differ from 0.
     active: Vec<Vec<usize>>,
     /// Sides of bends without the bends themselves.
@@ -31,6 +36,10 @@ pub(crate) struct Bounder {
     refined: Vec<Refined>,
     /// What may be worth refining.
     touched: Touched,
+    /// What was sharpened in earlier rounds.
+    sharpened: Sharpened,
+    /// Parts in a row that sharpening chosen elements did not decide.
+    fruitless: u32,
     /// For each such element and free input the magnitude of the coefficient in its planes.
     reaches: Vec<f64>,
     forms: FormBlock,
@@ -38,6 +47,9 @@ pub(crate) struct Bounder {
     pub forms_done: u64,
     /// True if a block of forms takes so long that the clock is read for each.
     is_large: bool,
+    /// With more elements that are worth sharpening only some of them are sharpened, where there are
+    /// maxima.
+    many: usize,
 }
 
 /// An element whose bounds were refined.
@@ -81,6 +93,14 @@ pub(crate) struct Bend {
     pub strict: bool,
     /// True if another bend of the part says the same.
     pub implied: bool,
+}
+
+/// The score differences (greater, lesser) that bounds of a part are wanted for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Compared<'a> {
+    pub pairs: &'a [(usize, usize)],
+    /// How many of the first ones refute the lesser output if they are above 0.
+    pub certain: usize,
 }
 
 impl Plane<'_> {
@@ -128,19 +148,25 @@ const FIRST_EFFECT: f64 = 4.0;
 const DEEPER_EFFECT: f64 = 8.0;
 /// With so many weights a block of forms takes a tenth of a millisecond.
 const LARGE: usize = 1 << 16;
+/// More elements take longer than cutting the part instead: from measurements.
+const MANY: usize = 256;
 
 impl Bounder {
     pub fn new(program: Program) -> Self {
         Self {
             bounds: SlotBounds::new(&program),
             lines: vec![Lines::default(); program.slots],
+            greatest: vec![Greatest::default(); if program.has_maxima { program.slots } else { 0 }],
             active: program.nodes.iter().map(|node| (0..node.width).collect()).collect(),
             open_sides: Vec::new(),
             refined: Vec::new(),
             touched: Touched::all(&program),
+            sharpened: Sharpened::default(),
+            fruitless: 0,
             reaches: Vec::new(),
             forms: FormBlock::new(&program),
             is_large: program.weights() >= LARGE,
+            many: MANY,
             program,
             forms_done: 0,
         }
@@ -150,8 +176,15 @@ impl Bounder {
         &self.program
     }
 
+    /// Returns whether splitting functions at their bends may decide more than cutting the inputs: not
+    /// where maxima choose between many modules.
+    pub fn is_split_at_bends(&self) -> bool {
+        !(self.program.has_maxima && self.is_large)
+    }
+
     /// Bounds the functions that are not linear over the inputs between `lo` and `hi`, a part of
-    /// the frame's region. Forms of other outputs than these may have bounds that are less sharp.
+    /// the frame's region, for some score differences. Other forms may have bounds that are less
+    /// sharp.
     ///
     /// # Errors
     /// A stop of the budget.
@@ -159,10 +192,13 @@ impl Bounder {
         &mut self,
         frame: &RegionFrame,
         (lo, hi): (&[f64], &[f64]),
-        outputs: &[usize],
+        compared: Compared<'_>,
         budget: &mut Budget,
     ) -> Result<(), StopReason> {
-        self.touch(frame, (lo, hi), outputs, budget)?;
+        self.touch(frame, (lo, hi), compared.pairs, budget)?;
+        if self.program.has_maxima && self.worth_it(frame) > self.many {
+            return self.sharpen_chosen(frame, (lo, hi), compared, budget);
+        }
         self.sharpen(frame, (lo, hi), &[], budget).map(|_| ())
     }
 
@@ -181,51 +217,6 @@ impl Bounder {
     ) -> Result<bool, StopReason> {
         self.touch_all();
         self.sharpen(frame, (lo, hi), bends, budget)
-    }
-
-    /// Bounds all functions, as sharp as is worth it.
-    fn sharpen(
-        &mut self,
-        frame: &RegionFrame,
-        (lo, hi): (&[f64], &[f64]),
-        bends: &[Bend],
-        budget: &mut Budget,
-    ) -> Result<bool, StopReason> {
-        self.bounds.set_input(lo, hi);
-        self.refined.clear();
-        self.reaches.clear();
-        self.open_sides.clear();
-        self.open_sides.extend(bends.iter().filter(|bend| bend.strict));
-        if !self.is_inhabited(bends, 0) {
-            return Ok(false);
-        }
-        for node in 1..self.program.nodes.len() {
-            if node == self.program.output && matches!(self.program.op(node), Op::Affine { .. }) {
-                continue;
-            }
-            self.bounds.set_node(&self.program, frame, node);
-            self.sharpen_steps(node);
-            let range = self.program.range(node);
-            self.bounds.limit(range.clone(), frame);
-            for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {
-                let (lo, hi) = if bend.above {
-                    (bend.at, f64::INFINITY)
-                } else {
-                    (f64::NEG_INFINITY, bend.at)
-                };
-                self.bounds.intersect(bend.slot, lo, hi);
-            }
-            if self.program.nodes[node].refined && self.touched.nodes[node] {
-                self.refine(frame, node, budget)?;
-            }
-            if !self.is_inhabited(bends, node) {
-                return Ok(false);
-            }
-            if let Op::Pointwise { input, activation } = *self.program.op(node) {
-                self.relax(node, input.index(), activation);
-            }
-        }
-        Ok(true)
     }
 
     /// The bounds of a slot in the part that was entered last.
@@ -278,78 +269,6 @@ impl Bounder {
         Ok(visit(Plane { bounder: &*self, frame, lane: 0 }))
     }
 
-    /// Draws the lines of a function over the bounds of its argument.
-    fn relax(&mut self, node: usize, source: usize, activation: Activation) {
-        let (range, sources) = (self.program.range(node), self.program.range(source));
-        // What only this function reads has coefficient 0 where both lines are constant.
-        let sole = self.program.nodes[source].readers == 1;
-        let has_steps = matches!(activation, Activation::Staircase(_));
-        let open = self.open_sides.iter().filter(|_| has_steps);
-        let open = open.filter(|bend| sources.contains(&bend.slot));
-        let open: SmallVec<[(usize, (f64, f64)); 4]> = open
-            .map(|bend| (bend.slot - sources.start, self.arguments(activation, bend.slot)))
-            .collect();
-        let active = &mut self.active[source];
-        active.clear();
-        let bounds = self.bounds.lo[sources.clone()].iter().zip(&self.bounds.hi[sources]);
-        for (element, (lines, (&lo, &hi))) in self.lines[range].iter_mut().zip(bounds).enumerate() {
-            let inner = open.iter().find(|(place, _)| *place == element);
-            let (lo, hi) = inner.map_or((lo, hi), |(_, inner)| *inner);
-            *lines = relaxation::lines(activation, lo, hi);
-            if !sole || lines.lower_slope != 0.0 || lines.upper_slope != 0.0 {
-                active.push(element);
-            }
-        }
-    }
-
-    /// Sharpens the bounds of the elements of a node whose readers are not linear between them.
-    fn refine(
-        &mut self,
-        frame: &RegionFrame,
-        node: usize,
-        budget: &mut Budget,
-    ) -> Result<(), StopReason> {
-        let mut wanted = [0usize; LANES / 2];
-        let mut count = 0;
-        for element in 0..self.program.nodes[node].width {
-            if self.is_worth_it(frame, node, element) {
-                wanted[count] = element;
-                count += 1;
-            }
-            if count == wanted.len() {
-                self.refine_elements(frame, node, &wanted, budget)?;
-                count = 0;
-            }
-        }
-        if count > 0 {
-            self.refine_elements(frame, node, &wanted[..count], budget)?;
-        }
-        Ok(())
-    }
-
-    fn refine_elements(
-        &mut self,
-        frame: &RegionFrame,
-        node: usize,
-        elements: &[usize],
-        budget: &mut Budget,
-    ) -> Result<(), StopReason> {
-        let form = |element, factor| -> Form { smallvec![FormTerm { element, factor }] };
-        let forms: SmallVec<[Form; LANES]> =
-            elements.iter().flat_map(|&e| [form(e, 1.0), form(e, -1.0)]).collect();
-        let lower = self.lower_bounds(frame, node, &forms, budget)?;
-        let at = self.program.nodes[node].at;
-        for (i, &element) in elements.iter().enumerate() {
-            self.bounds.intersect(at + element, lower[2 * i], -lower[2 * i + 1]);
-            self.refined.push(Refined { node, element, place: self.reaches.len() });
-            self.reaches.extend(frame.free.iter().map(|&input| {
-                let plane = |lane| self.forms.coefficient(&self.program, 0, input, lane);
-                plane(2 * i).abs().max(plane(2 * i + 1).abs())
-            }));
-        }
-        Ok(())
-    }
-
     fn lower_bounds(
         &mut self,
         frame: &RegionFrame,
@@ -373,8 +292,12 @@ impl Bounder {
 
     /// Lower bounds of the forms that were started.
     fn carry_back(&mut self, frame: &RegionFrame) -> Lanes {
-        let relaxations =
-            Relaxations { lines: &self.lines, bounds: &self.bounds, active: &self.active };
+        let relaxations = Relaxations {
+            lines: &self.lines,
+            greatest: &self.greatest,
+            bounds: &self.bounds,
+            active: &self.active,
+        };
         self.forms.lower_bounds(&self.program, frame, relaxations)
     }
 
@@ -392,11 +315,7 @@ impl Bounder {
     ) -> Result<(), StopReason> {
         let output = self.program.output;
         for pairs in pairs.chunks(LANES) {
-            let form = |&(greater, lesser): &(usize, usize)| -> Form {
-                let term = |element, factor| FormTerm { element, factor };
-                smallvec![term(greater, 1.0), term(lesser, -1.0)]
-            };
-            let forms: SmallVec<[Form; LANES]> = pairs.iter().map(form).collect();
+            let forms: SmallVec<[Form; LANES]> = pairs.iter().map(difference).collect();
             let lower = self.lower_bounds(frame, output, &forms, budget)?;
             for (lane, &(greater, lesser)) in pairs.iter().enumerate() {
                 visit(match self.constant_difference(greater, lesser) {
@@ -489,6 +408,12 @@ impl Bounder {
         let same = weights.row(greater) == weights.row(lesser);
         same.then(|| sub_down(bias[greater], bias[lesser]))
     }
+}
+
+/// score(greater) − score(lesser).
+fn difference(&(greater, lesser): &(usize, usize)) -> Form {
+    let term = |element, factor| FormTerm { element, factor };
+    smallvec![term(greater, 1.0), term(lesser, -1.0)]
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 //! Backward substitution handles a block of rows at a time, one row in each lane, so that a weight
 //! is loaded once for all of them; the forward interval pass handles a panel of neurons at a time.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use policert_engine_api::{Budget, StopReason};
 use policert_policy::{Activation, Matrix, Network, NodeId, Op};
@@ -45,8 +47,8 @@ pub(crate) struct ProgramNode {
     /// Number of nodes that read it.
     pub readers: usize,
     /// All columns of its weights, if it is affine; those of the input are chosen for each region
-    /// instead.
-    pub panels: Panels,
+    /// instead. Nodes that share their weights share the panels.
+    pub panels: Arc<Panels>,
 }
 
 /// Weights in the order in which the inner loops read them, possibly of a choice of columns.
@@ -106,15 +108,24 @@ impl Program {
         let mut program =
             Self { network: network.clone(), nodes, output, slots: 0, has_maxima: false };
         let mut read = vec![false; network.nodes().len()];
+        let mut shared = BTreeMap::new();
         for node in network.nodes() {
             poll()?;
-            program.add(node, &mut read);
+            let panels = match &node.op {
+                Op::Affine { input, weights, .. } if *input != NodeId::INPUT => {
+                    let all: Vec<usize> = (0..weights.columns()).collect();
+                    let known = shared.entry(weights.place());
+                    Arc::clone(known.or_insert_with(|| Arc::new(Panels::new(weights, &all))))
+                }
+                _ => Arc::default(),
+            };
+            program.add(node, panels, &mut read);
         }
         Ok(program)
     }
 
     /// Lays out one more node. `read` says of each node whether a function reads it.
-    fn add(&mut self, node: &policert_policy::NetworkNode, read: &mut [bool]) {
+    fn add(&mut self, node: &policert_policy::NetworkNode, panels: Arc<Panels>, read: &mut [bool]) {
         let sources = node.op.inputs().iter().map(|input| input.index());
         let reader = match &node.op {
             Op::Pointwise { activation, .. } => Some(Some(*activation)),
@@ -135,18 +146,6 @@ impl Program {
                 self.nodes[source].refined = !self.is_tight(source);
             }
         }
-        let panels = match &node.op {
-            Op::Affine { input, weights, .. } if *input != NodeId::INPUT => {
-                Panels::new(weights, &(0..weights.columns()).collect::<Vec<_>>())
-            }
-            Op::Affine { .. }
-            | Op::Input
-            | Op::Scale { .. }
-            | Op::Pointwise { .. }
-            | Op::Add { .. }
-            | Op::Concat { .. }
-            | Op::Max { .. } => Panels::default(),
-        };
         self.has_maxima |= matches!(node.op, Op::Max { .. });
         let (at, width) = (self.slots, node.width);
         self.nodes.push(ProgramNode {

@@ -6,6 +6,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_model::Truth;
 use policert_numeric::IntBox;
 
+use crate::bound::Compared;
 use crate::frame::RegionFrame;
 use crate::inputs::Inputs;
 use crate::prepared::{PreparedPolicy, ScoreBounds};
@@ -156,8 +157,8 @@ fn bound_alone(
     let network = match (&mut prepared.function, frame) {
         (ScoreBounds::Network(network), Some(frame)) => {
             let inputs = Inputs::new(&prepared.axes.reads, sides);
-            let compared: Vec<usize> = pairs.iter().map(|pair| pair.0).chain([output]).collect();
-            network.bounder.enter(frame, (&inputs.lo, &inputs.hi), &compared, budget)?;
+            let compared = Compared { pairs: &pairs, certain: pairs.len() };
+            network.bounder.enter(frame, (&inputs.lo, &inputs.hi), compared, budget)?;
             network
         }
         (ScoreBounds::Trees(trees), _) => {

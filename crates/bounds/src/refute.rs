@@ -8,7 +8,7 @@ use policert_numeric::IntBox;
 use smallvec::{SmallVec, smallvec};
 
 use crate::asked::Asked;
-use crate::bound::ScoreDifference;
+use crate::bound::{Compared, ScoreDifference};
 use crate::decision_map::{Lead, MapNode, NodeProgress, Sharing};
 use crate::frame::RegionFrame;
 use crate::inputs::Inputs;
@@ -54,12 +54,13 @@ pub(crate) fn bound(
     let others = (0..outputs).filter(|&other| other != asked.output && !winners.contains(other));
     let others: Vec<(usize, usize)> =
         others.filter(competes).map(|other| (other, asked.output)).collect();
-    let mut compared: Vec<usize> =
-        pairs.iter().chain(&others).flat_map(|&(greater, lesser)| [greater, lesser]).collect();
-    compared.sort_unstable();
-    compared.dedup();
+    let mut compared: Vec<(usize, usize)> = pairs.iter().chain(&others).copied().collect();
+    let certain = |other: usize| leaf.truths.get(other).is_none_or(|t| *t == Truth::True);
+    compared.sort_by_key(|&(greater, _)| !certain(greater));
+    let certain = compared.iter().filter(|&&(greater, _)| certain(greater)).count();
+    let compared = Compared { pairs: &compared, certain };
     asked.prepared.statistics.bounds += 1;
-    network.bounder.enter(frame, (&inputs.lo, &inputs.hi), &compared, asked.budget)?;
+    network.bounder.enter(frame, (&inputs.lo, &inputs.hi), compared, asked.budget)?;
     let mut rivals = Vec::new();
     differences(asked, leaf, frame, &pairs, &mut rivals)?;
     if !leaf.refuted.contains(asked.output) {
@@ -162,8 +163,8 @@ pub(crate) fn refuted_at(asked: &mut Asked<'_, '_>, point: &[i64]) -> Result<boo
     let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(false) };
     let frame = RegionFrame::new(network.bounder.program(), inputs.lo, inputs.hi);
     let budget: &mut Budget = asked.budget;
-    let compared: Vec<usize> = pairs.iter().map(|pair| pair.0).chain([output]).collect();
-    network.bounder.enter(&frame, (&frame.lo, &frame.hi), &compared, budget)?;
+    let compared = Compared { pairs: &pairs, certain: pairs.len() };
+    network.bounder.enter(&frame, (&frame.lo, &frame.hi), compared, budget)?;
     let lost_by = &mut |d: ScoreDifference<'_>| {
         lost |= policy.requires(output, d.greater).is_excluded_by(d.lower);
     };

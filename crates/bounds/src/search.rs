@@ -329,10 +329,13 @@ impl<'q> QuerySearch<'_, '_, 'q> {
 
     /// Asks the query over the reals for a while, if its time has come.
     fn over_reals(&mut self, whole: &Restriction<'q>) -> Result<OverReals, StopReason> {
-        // Trees are cut at their thresholds here as there.
-        let is_network = matches!(self.asked.prepared.function, ScoreBounds::Network(_));
+        let has_bends = match &self.asked.prepared.function {
+            ScoreBounds::Network(network) => network.bounder.is_split_at_bends(),
+            // They are cut at their thresholds here as there.
+            ScoreBounds::Trees(_) => false,
+        };
         let is_time = RELAXED.contains(&self.open_boxes) && self.open_boxes != self.asked_at;
-        if !is_network || !is_time {
+        if !has_bends || !is_time {
             return Ok(OverReals::Open);
         }
         self.asked_at = self.open_boxes;

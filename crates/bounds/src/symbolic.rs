@@ -40,6 +40,8 @@ pub(crate) struct FormBlock {
 pub(crate) struct Relaxations<'a> {
     /// Lines by slot.
     pub lines: &'a [Lines],
+    /// The greatest sources of maxima by slot.
+    pub greatest: &'a [Greatest],
     /// Bounds by slot; those of the input are the box.
     pub bounds: &'a SlotBounds,
     /// For each affine node the neurons whose coefficients may differ from 0.
@@ -142,6 +144,16 @@ impl FormBlock {
         } else {
             0.0
         }
+    }
+
+    /// Returns whether the forms came by a node.
+    pub fn is_live(&self, node: usize) -> bool {
+        self.live[node]
+    }
+
+    /// The coefficients of an element in all lanes, as they were when the node was passed.
+    pub fn coefficients_of(&self, program: &Program, node: usize, element: usize) -> &Lanes {
+        &self.coefficients[program.nodes[node].at + element]
     }
 
     /// Returns whether no form of the block depends on a node. Coefficients that are no numbers count.
@@ -271,7 +283,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
                     rest = others;
                 }
             }
-            Op::Max { inputs } => self.max(inputs, relaxations.bounds),
+            Op::Max { .. } => self.max(relaxations.greatest),
         }
     }
 
@@ -363,8 +375,9 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     /// to a source that is the maximum everywhere or to an upper bound. The other sources are not
     /// touched.
     #[inline(always)]
-    fn max(&mut self, sources: &[NodeId], bounds: &SlotBounds) {
-        let own = self.own;
+    fn max(&mut self, greatest: &[Greatest]) {
+        let (own, range) = (self.own, self.program.range(self.node));
+        let greatest = &greatest[range];
         for (i, a) in own.chunks_exact(N).enumerate() {
             let mut block = [0.0; LANES];
             for (part, a) in S::as_mut_simd_f64s(&mut block).0.iter_mut().zip(a) {
@@ -373,7 +386,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
             if block.iter().all(|coefficient| *coefficient == 0.0) {
                 continue;
             }
-            let greatest = Greatest::of(self.program, bounds, sources, i);
+            let greatest = &greatest[i];
             let goes_on = block.map(|coefficient| coefficient > 0.0 || greatest.dominates);
             if goes_on.contains(&true) {
                 let out = &mut self.target(greatest.source)[i];
@@ -403,6 +416,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
 }
 
 /// The source of an element-wise maximum that has the greatest lower bound.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Greatest {
     pub source: usize,
     /// True if it is the maximum everywhere.

@@ -46,6 +46,12 @@ impl Matrix {
         &self.entries
     }
 
+    /// Where the entries are, and the numbers of rows and columns: equal for copies of a matrix.
+    #[must_use]
+    pub fn place(&self) -> (usize, usize, usize) {
+        (self.entries.as_ptr().addr(), self.rows, self.columns)
+    }
+
     /// One row.
     ///
     /// # Panics

@@ -44,9 +44,13 @@ fn all_pairs(outputs: usize) -> Vec<(usize, usize)> {
     (0..outputs).flat_map(pair).collect()
 }
 
-fn all(bounder: &Bounder) -> Vec<usize> {
+fn compared(pairs: &[(usize, usize)]) -> Compared<'_> {
+    Compared { pairs, certain: pairs.len() }
+}
+
+fn all(bounder: &Bounder) -> Vec<(usize, usize)> {
     let program = bounder.program();
-    (0..program.nodes[program.output].width).collect()
+    all_pairs(program.nodes[program.output].width)
 }
 
 /// score(a) − score(b), not below the exact value (by less than 2⁻²⁰⁰); `None` if numbers on the way are
@@ -77,9 +81,10 @@ fn bounds_hold_at_random_points() {
         for _ in 0..3 {
             let sides = part(&region, &mut random);
             let own = self::frame(bounder.program(), &sides);
-            let some: Vec<usize> = (0..outputs).filter(|_| random.below(3) > 0).collect();
+            let mut some = all_pairs(outputs);
+            some.retain(|_| random.below(3) > 0);
             let box_of = (&own.lo[..], &own.hi[..]);
-            bounder.enter(&frame, box_of, &some, &mut unlimited()).expect("no limits");
+            bounder.enter(&frame, box_of, compared(&some), &mut unlimited()).expect("no limits");
             let mut bounds = Vec::new();
             let visit = &mut |d: ScoreDifference<'_>| bounds.push((d.greater, d.lesser, d.lower));
             let pairs = all_pairs(outputs);
@@ -125,7 +130,7 @@ fn bounds_of_points_are_tight() {
         let inputs = point(&region, &mut random);
         let own = self::frame(bounder.program(), &IntBox::point(&inputs));
         bounder
-            .enter(&frame, (&own.lo, &own.hi), &all(&bounder), &mut unlimited())
+            .enter(&frame, (&own.lo, &own.hi), compared(&all(&bounder)), &mut unlimited())
             .expect("no limits");
         let visit = &mut |d: ScoreDifference<'_>| {
             let value = difference_above(&network, &inputs, d.greater, d.lesser);
@@ -181,7 +186,7 @@ fn what_is_not_touched_does_not_matter() {
             found
         };
         let sides = (&own.lo[..], &own.hi[..]);
-        bounder.enter(&frame, sides, &[a, b], &mut unlimited()).expect("no limits");
+        bounder.enter(&frame, sides, compared(&[(a, b)]), &mut unlimited()).expect("no limits");
         let (touched, refined) = (bounds(&mut bounder), bounder.refined.len());
         bounder.enter_part(&frame, sides.0, sides.1, &[], &mut unlimited()).expect("no limits");
         let all = bounds(&mut bounder);
@@ -190,6 +195,42 @@ fn what_is_not_touched_does_not_matter() {
         close += usize::from(refined > 0);
     }
     assert!(left_out > 60 && close > 20, "{left_out} {close}");
+}
+
+#[test]
+fn what_was_sharpened_only_in_part_holds() {
+    let (mut sharpened, mut positive, mut better) = (0, 0, 0);
+    for seed in 0..if policert_testkit::slow_tests() { 3000 } else { 120 } {
+        let mut random = Random::new(seed);
+        let network = pools(&mut random);
+        let mut bounder = Bounder::new(Program::new(&network));
+        let region = IntBox::new(vec![IntInterval::new(-2, 2); 4]);
+        let frame = frame(bounder.program(), &region);
+        let sides = part(&region, &mut random);
+        let own = self::frame(bounder.program(), &sides);
+        let (a, b) = (random.below(10), random.below(10));
+        let mut bound = |many: usize| {
+            bounder.many = many;
+            let sides = (&own.lo[..], &own.hi[..]);
+            bounder.enter(&frame, sides, compared(&[(a, b)]), &mut unlimited()).expect("no limits");
+            let mut found = 0.0;
+            let visit = &mut |d: ScoreDifference<'_>| found = d.lower;
+            bounder.differences(&frame, &[(a, b)], &mut unlimited(), visit).expect("no limits");
+            (found, bounder.sharpened.len())
+        };
+        let ((some, chosen), (all, _)) = (bound(0), bound(usize::MAX));
+        assert_eq!(bound(0).0, some, "seed {seed}: another time");
+        assert!(some <= all + 1e-9, "seed {seed}: {some} is above {all} of all");
+        for _ in 0..20 {
+            let inputs = point(&sides, &mut random);
+            let Some(value) = difference_above(&network, &inputs, a, b) else { continue };
+            assert!(exact(some) <= value, "seed {seed}: {some} is above {value}");
+        }
+        sharpened += usize::from(chosen > 0);
+        positive += usize::from(some > 0.0);
+        better += usize::from(all > some + 1e-9);
+    }
+    assert!(sharpened > 20 && positive > 10 && better > 0, "{sharpened} {positive} {better}");
 }
 
 #[test]
@@ -210,7 +251,7 @@ fn a_maximum_passes_a_form_on_to_one_source_alone() {
     let mut bounder = Bounder::new(Program::new(&network));
     let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(0, 1); 4]));
     bounder
-        .enter(&frame, (&frame.lo, &frame.hi), &all(&bounder), &mut unlimited())
+        .enter(&frame, (&frame.lo, &frame.hi), compared(&all(&bounder)), &mut unlimited())
         .expect("no limits");
     let output = bounder.program().output;
     let mut passed = |element: usize, factor: f64| {
@@ -243,7 +284,7 @@ fn equal_rows_differ_by_their_biases_exactly() {
     let mut bounder = Bounder::new(Program::new(&network));
     let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(0, 1000); 2]));
     bounder
-        .enter(&frame, (&frame.lo, &frame.hi), &all(&bounder), &mut unlimited())
+        .enter(&frame, (&frame.lo, &frame.hi), compared(&all(&bounder)), &mut unlimited())
         .expect("no limits");
     let mut lower = Vec::new();
     let visit = &mut |d: ScoreDifference<'_>| lower.push(d.lower);
@@ -260,7 +301,7 @@ fn a_batch_of_bounds_stops_with_its_budget() {
     let mut bounder = Bounder::new(Program::new(&network));
     let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(-5, 5); 3]));
     bounder
-        .enter(&frame, (&frame.lo, &frame.hi), &all(&bounder), &mut unlimited())
+        .enter(&frame, (&frame.lo, &frame.hi), compared(&all(&bounder)), &mut unlimited())
         .expect("no limits");
     let flag = CancelFlag::default();
     let mut budget = Budget::new(policert_engine_api::Limits::default(), flag.clone());

@@ -19,6 +19,8 @@ pub(super) struct Touched {
     pub nodes: Vec<bool>,
     /// By slot, whether it may be the greatest of a maximum, but need not be.
     pub contested: Vec<bool>,
+    /// By slot, whether it is among those that are to be sharpened.
+    pub chosen: Vec<bool>,
 }
 
 /// Widths up to so many error bounds come from rounding.
@@ -27,12 +29,17 @@ const ROUNDING: f64 = 4.0;
 impl Touched {
     /// All of a network.
     pub fn all(program: &Program) -> Self {
-        Self { nodes: vec![true; program.nodes.len()], contested: vec![true; program.slots] }
+        Self {
+            nodes: vec![true; program.nodes.len()],
+            contested: vec![true; program.slots],
+            chosen: vec![true; program.slots],
+        }
     }
 
     fn fill(&mut self, is: bool) {
         self.nodes.fill(is);
         self.contested.fill(is);
+        self.chosen.fill(true);
     }
 }
 
@@ -40,6 +47,7 @@ impl Bounder {
     /// Everything may be worth sharpening.
     pub(super) fn touch_all(&mut self) {
         self.touched.fill(true);
+        self.sharpened.clear();
     }
 
     /// Notes what some outputs depend on over the inputs between `lo` and `hi`, by interval arithmetic.
@@ -50,7 +58,7 @@ impl Bounder {
         &mut self,
         frame: &RegionFrame,
         (lo, hi): (&[f64], &[f64]),
-        outputs: &[usize],
+        pairs: &[(usize, usize)],
         budget: &mut Budget,
     ) -> Result<(), StopReason> {
         if !self.program.has_maxima {
@@ -64,7 +72,8 @@ impl Bounder {
             self.bounds.limit(self.program.range(node), frame);
         }
         self.touched.fill(false);
-        self.touch_outputs(outputs);
+        self.sharpened.clear();
+        self.touch_outputs(pairs);
         for node in (1..self.program.nodes.len()).rev() {
             if self.touched.nodes[node] {
                 self.touch_sources(frame, node);
@@ -73,7 +82,7 @@ impl Bounder {
         Ok(())
     }
 
-    fn touch_outputs(&mut self, outputs: &[usize]) {
+    fn touch_outputs(&mut self, pairs: &[(usize, usize)]) {
         let Self { program, touched, .. } = self;
         let Op::Concat { inputs } = program.op(program.output) else {
             touched.nodes[program.output] = true;
@@ -82,7 +91,8 @@ impl Bounder {
         let mut first = 0;
         for input in inputs {
             let part = first..first + program.nodes[input.index()].width;
-            touched.nodes[input.index()] |= outputs.iter().any(|output| part.contains(output));
+            touched.nodes[input.index()] |=
+                pairs.iter().any(|(a, b)| part.contains(a) || part.contains(b));
             first = part.end;
         }
     }
@@ -126,11 +136,25 @@ impl Bounder {
         }
     }
 
+    /// The number of elements whose bounds are worth sharpening.
+    pub(super) fn worth_it(&self, frame: &RegionFrame) -> usize {
+        let nodes = (1..self.program.nodes.len())
+            .filter(|&node| self.program.nodes[node].refined && self.touched.nodes[node]);
+        let of = |node: usize| {
+            let elements = 0..self.program.nodes[node].width;
+            elements.filter(|&element| self.is_worth_it(frame, node, element)).count()
+        };
+        nodes.map(of).sum()
+    }
+
     /// Returns whether the bounds of an element are worth sharpening.
     pub(super) fn is_worth_it(&self, frame: &RegionFrame, node: usize, element: usize) -> bool {
         let node = &self.program.nodes[node];
         let slot = node.at + element;
         let (lo, hi) = (self.bounds.lo[slot], self.bounds.hi[slot]);
+        if !self.touched.chosen[slot] {
+            return false;
+        }
         match node.reader {
             Some(function) => !function.is_linear(lo, hi),
             None if node.only_maxima => {

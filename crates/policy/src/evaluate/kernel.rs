@@ -5,7 +5,9 @@
 //! are compiled for the processor at hand (`pulp` dispatches), with fused multiply-adds where it
 //! has them; the error bounds hold either way.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use pulp::{Arch, NullaryFnOnce};
 
@@ -42,7 +44,7 @@ enum Action {
     /// Panels of weights, and the biases padded to whole panels.
     Affine {
         source: Range<usize>,
-        panels: Vec<[f64; PANEL]>,
+        panels: Arc<[[f64; PANEL]]>,
         bias: Vec<[f64; PANEL]>,
     },
     Scale {
@@ -70,6 +72,8 @@ impl Program {
         let mut slots = 0;
         let mut places: Vec<Range<usize>> = Vec::with_capacity(network.nodes().len());
         let mut steps = Vec::new();
+        // Nodes that share their weights share the panels.
+        let mut shared = BTreeMap::new();
         for node in network.nodes() {
             let target = slots;
             places.push(target..target + node.width);
@@ -81,7 +85,10 @@ impl Program {
                 Op::Input => continue,
                 Op::Affine { input, weights, bias } => Action::Affine {
                     source: places[input.index()].clone(),
-                    panels: panels(weights),
+                    panels: {
+                        let known = shared.entry(weights.place());
+                        Arc::clone(known.or_insert_with(|| panels(weights)))
+                    },
                     bias: bias.chunks(PANEL).map(padded).collect(),
                 },
                 Op::Scale { input, mul, div, add } => {
@@ -138,7 +145,7 @@ fn padded(part: &[f64]) -> [f64; PANEL] {
 }
 
 /// The weights of four rows side by side, column by column.
-fn panels(weights: &crate::matrix::Matrix) -> Vec<[f64; PANEL]> {
+fn panels(weights: &crate::matrix::Matrix) -> Arc<[[f64; PANEL]]> {
     let (rows, columns) = (weights.rows(), weights.columns());
     let mut panels = Vec::with_capacity(rows.div_ceil(PANEL) * columns);
     for first in (0..rows).step_by(PANEL) {
@@ -148,7 +155,7 @@ fn panels(weights: &crate::matrix::Matrix) -> Vec<[f64; PANEL]> {
             }));
         }
     }
-    panels
+    panels.into()
 }
 
 /// The run of a program, to be compiled for each kind of processor.
@@ -191,9 +198,11 @@ impl Action {
                 combine(sources, values, target, width, |a, b| if a > b { a } else { b });
             }
             Action::Concat { sources } => {
-                let joined = sources.iter().flat_map(|source| &values[source.clone()]);
-                for (y, x) in target.iter_mut().zip(joined) {
-                    *y = *x;
+                let mut rest = target;
+                for source in sources {
+                    let (part, others) = rest.split_at_mut(source.len());
+                    part.copy_from_slice(&values[source.clone()]);
+                    rest = others;
                 }
             }
         }
@@ -230,11 +239,16 @@ fn combine(
     width: usize,
     function: impl Fn(f64, f64) -> f64,
 ) {
-    for (i, y) in target.iter_mut().take(width).enumerate() {
-        *y = std::array::from_fn(|lane| {
-            let mut numbers = sources.iter().map(|&source| values[source + i][lane]);
-            let first = numbers.next().unwrap_or(0.0);
-            numbers.fold(first, &function)
-        });
+    let target = &mut target[..width];
+    let Some((&first, others)) = sources.split_first() else {
+        target.fill([0.0; LANES]);
+        return;
+    };
+    target.copy_from_slice(&values[first..first + width]);
+    for &source in others {
+        let source = values[source..source + width].as_flattened();
+        for (y, &x) in target.as_flattened_mut().iter_mut().zip(source) {
+            *y = function(*y, x);
+        }
     }
 }
