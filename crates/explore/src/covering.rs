@@ -6,7 +6,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::IntBox;
 
 /// The greatest number of states that are written down as boxes.
-const MOST_STATES: usize = 500_000;
+const MOST_STATES: usize = 1_000_000;
 /// The greatest number of boxes.
 const MOST_BOXES: usize = 100_000;
 

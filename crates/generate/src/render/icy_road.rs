@@ -18,7 +18,9 @@ pub(super) struct IcyRoad {
 impl IcyRoad {
     /// The names are common ones: the model must be called so, too.
     pub(super) fn new(model: &str, names: &Names<'_>) -> Option<Self> {
-        let is_it = model == "icy_road" && names.variables.len() == 2;
+        // Where automata are is written as `name#0`.
+        let own = names.variables.iter().filter(|(name, ..)| !name.contains('#'));
+        let is_it = model == "icy_road" && own.count() == 2;
         let (position, speed) = (names.index("position")?, names.index("speed")?);
         is_it.then_some(Self { position, speed })
     }

@@ -188,7 +188,7 @@ fn threads_change_nothing() {
         assert_eq!(one.cells, two.cells, "{}", drawn.text());
         assert_eq!(one.recorded, two.recorded, "{}", drawn.text());
         let mut statistics = two.statistics.clone();
-        statistics.time = one.statistics.time;
+        (statistics.time, statistics.times) = (one.statistics.time, one.statistics.times);
         assert_eq!(one.statistics, statistics, "{}", drawn.text());
         compared += usize::from(one.statistics.parts > 1 && !one.cells.is_empty());
     }
