@@ -33,6 +33,8 @@ impl Bounder {
                 continue;
             }
             self.bounds.set_node(&self.program, frame, node);
+            // Forms that are carried back from the node itself need it.
+            self.note_greatest(node);
             self.sharpen_steps(node);
             let range = self.program.range(node);
             self.bounds.limit(range.clone(), frame);
@@ -56,7 +58,6 @@ impl Bounder {
             if let Op::Pointwise { input, activation } = *self.program.op(node) {
                 self.relax(node, input.index(), activation);
             }
-            self.note_greatest(node);
         }
         Ok(true)
     }

@@ -233,6 +233,74 @@ fn what_was_sharpened_only_in_part_holds() {
     assert!(sharpened > 20 && positive > 10 && better > 0, "{sharpened} {positive} {better}");
 }
 
+/// Layers of maxima that functions and other maxima read, wider than the input.
+fn nested_maxima(random: &mut Random) -> Network {
+    let mut builder = NetworkBuilder::new(3).expect("inputs");
+    let mut layer = vec![builder.input()];
+    for _ in 0..2 {
+        let mut sums = Vec::new();
+        for _ in 0..5 {
+            let input = layer[random.below(layer.len())];
+            let width = builder.width(input);
+            let entries = (0..4 * width).map(|_| random.unit() - 0.5).collect();
+            let matrix = Matrix::new(4, width, entries).expect("fits");
+            let bias = (0..4).map(|_| random.unit() - 0.5).collect();
+            sums.push(builder.affine(input, matrix, bias).expect("finite"));
+        }
+        let pool = |random: &mut Random, of: &[NodeId]| {
+            (0..2 + random.below(2)).map(|_| of[random.below(of.len())]).collect::<Vec<_>>()
+        };
+        let maxima: Vec<NodeId> =
+            (0..4).map(|_| builder.max(pool(random, &sums)).expect("of one width")).collect();
+        layer = (0..3)
+            .map(|_| match random.below(3) {
+                0 => builder.max(pool(random, &maxima)).expect("of one width"),
+                1 => {
+                    let greatest = builder.max(pool(random, &maxima)).expect("of one width");
+                    builder.relu(greatest)
+                }
+                _ => builder.relu(maxima[random.below(maxima.len())]),
+            })
+            .collect();
+    }
+    let output = builder.concat(layer).expect("parts");
+    builder.finish(output, ElementType::F64)
+}
+
+#[test]
+fn bounds_of_maxima_that_functions_read_hold() {
+    let (mut finite, mut positive) = (0, 0);
+    for seed in 0..if policert_testkit::slow_tests() { 5000 } else { 200 } {
+        let mut random = Random::new(seed);
+        let network = nested_maxima(&mut random);
+        let mut bounder = Bounder::new(Program::new(&network));
+        let region = IntBox::new(vec![IntInterval::new(-3, 3); 3]);
+        let frame = frame(bounder.program(), &region);
+        // What one part leaves behind must not matter in the next one.
+        for _ in 0..4 {
+            let sides = part(&region, &mut random);
+            let own = self::frame(bounder.program(), &sides);
+            let pairs = all_pairs(12);
+            bounder.many = if random.below(2) == 0 { 0 } else { usize::MAX };
+            let box_of = (&own.lo[..], &own.hi[..]);
+            bounder.enter(&frame, box_of, compared(&pairs), &mut unlimited()).expect("no limits");
+            let mut bounds = Vec::new();
+            let visit = &mut |d: ScoreDifference<'_>| bounds.push((d.greater, d.lesser, d.lower));
+            bounder.differences(&frame, &pairs, &mut unlimited(), visit).expect("no limits");
+            for _ in 0..6 {
+                let inputs = point(&sides, &mut random);
+                for &(a, b, lower) in &bounds {
+                    let Some(value) = difference_above(&network, &inputs, a, b) else { continue };
+                    assert!(exact(lower) <= value, "seed {seed}: {lower} is above {value}");
+                    finite += 1;
+                    positive += usize::from(lower > 0.0);
+                }
+            }
+        }
+    }
+    assert!(finite > 100_000 && positive > 5_000, "{finite} {positive}");
+}
+
 #[test]
 fn a_maximum_passes_a_form_on_to_one_source_alone() {
     let mut random = Random::new(3);
