@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use policert_files::csv_field;
+use policert_files::{csv_field, number_of_text};
 use policert_outcome::{Failure, make_folder, write_text};
 use policert_page::shell_command;
 use serde_json::{Value, json};
@@ -112,13 +112,9 @@ fn qcomp(entries: &[&JournalEntry]) -> Result<BTreeMap<String, String>, Failure>
 
 /// What is said about the property, if it is one about a probability.
 fn property(result: &RunResult) -> Option<Value> {
-    let number = |text: &str| -> Option<f64> {
-        let (above, below) = text.split_once('/').unwrap_or((text, "1"));
-        Some(above.parse::<f64>().ok()? / below.parse::<f64>().ok()?)
-    };
     let [low, high] = result.probability.as_ref()?;
-    let (low, high) = (number(low)?, number(high)?);
-    let exact = result.value.as_deref().and_then(number);
+    let (low, high) = (number_of_text(low)?, number_of_text(high)?);
+    let exact = result.value.as_deref().and_then(number_of_text);
     let mut values = vec![
         json!({"name": "lower bound", "value": low}),
         json!({"name": "upper bound", "value": high}),

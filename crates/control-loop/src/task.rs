@@ -299,6 +299,12 @@ impl Task {
         self.question.goal == GoalRule::Each || self.goal.is_none()
     }
 
+    /// Returns whether a single trajectory shows *unsafe* that is unsafe at this step, or misses the goal if
+    /// there is none.
+    pub fn is_shown_by_one(&self, step: Option<u32>) -> bool {
+        self.counts_each() || step.is_some() && !self.ends_in_goal()
+    }
+
     /// Returns whether a state that breaks the rules decides nothing by itself, because all may be
     /// in the goal at once before.
     pub fn may_end_before(&self) -> bool {

@@ -11,7 +11,7 @@ mod npuzzle;
 mod racetrack;
 mod transport;
 
-use policert_page::{Drawing, Pictures, Shape};
+use policert_page::{Drawing, Pictures, Run, Shape};
 
 use crate::{GenerateError, Track};
 use beluga::Hangar;
@@ -120,10 +120,11 @@ impl StatePicture {
         }
     }
 
-    /// Pictures for the states of a run, whose values come in the order of the variables; `None` if they are of
-    /// no domain that is known. The model has one of the names `models`, which say what map there is.
+    /// Pictures for the states of a run; `None` if they are of no domain that is known. The names of its model
+    /// say what map there is.
     #[must_use]
-    pub fn of_run(models: &[&str], variables: &[String], states: &[Vec<i64>]) -> Option<Pictures> {
+    pub fn of_run(run: &Run<'_>) -> Option<Pictures> {
+        let Run { models, variables, states } = run;
         let values = |index: usize| states.iter().map(move |state| at(state, index));
         let extent = |(index, name): (usize, &'_ String)| {
             let (low, high) = (values(index).min(), values(index).max());
@@ -213,8 +214,8 @@ mod tests {
                 "The truck is at 17, on the ice, speed 2.",
             ),
         ] {
-            let models = ["model", model];
-            let pictures = StatePicture::of_run(&models, &variables, &states).expect("known");
+            let run = Run { models: vec!["model", model], variables: &variables, states };
+            let pictures = StatePicture::of_run(&run).expect("known");
             assert!(pictures.states[0].text.contains(said), "{}", pictures.states[0].text);
             assert_ne!(pictures.states[0], pictures.states[1]);
             assert_ne!(pictures.states[0].text, pictures.states[1].text);
@@ -233,7 +234,9 @@ mod tests {
                 assert!(is_inside, "{model}: {shape:?} in {width} by {height}");
             }
         }
-        assert!(StatePicture::of_run(&["icy_road"], &["x".to_owned()], &[vec![1]]).is_none());
+        let other = ["x".to_owned()];
+        let run = Run { models: vec!["icy_road"], variables: &other, states: vec![vec![1]] };
+        assert!(StatePicture::of_run(&run).is_none());
     }
 
     /// The names are those that the generators write.

@@ -38,7 +38,7 @@ pub use document::page;
 pub use drawing::{Drawing, Look, Pictures, Shape};
 pub use film::{Film, Run};
 pub use html::Html;
-pub use record::{fields, title_of};
+pub use record::{fields, fields_but, title_of};
 pub use result::{Recheck, ResultPage};
 pub use table::{Cell, Table};
 pub use tube::Tube;

@@ -9,12 +9,19 @@ const LONGEST: usize = 200;
 
 /// Adds the members of an object with their values, without those that have none.
 pub fn fields(html: &mut Html, value: &Value) {
+    fields_but(html, value, &[]);
+}
+
+/// The same without some members.
+pub fn fields_but(html: &mut Html, value: &Value, left_out: &[&str]) {
     let Some(members) = value.as_object() else {
         html.text(&plain(value));
         return;
     };
     html.element("dl", &[], |html| {
-        for (name, value) in members.iter().filter(|(_, value)| !is_nothing(value)) {
+        let is_shown =
+            |name: &String, value: &Value| !left_out.contains(&name.as_str()) && !is_nothing(value);
+        for (name, value) in members.iter().filter(|(name, value)| is_shown(name, value)) {
             html.leaf("dt", &title_of(name));
             html.element("dd", &[], |html| member(html, value));
         }

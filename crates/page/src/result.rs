@@ -8,7 +8,7 @@ use crate::drawing::Pictures;
 use crate::film::{Film, Run};
 use crate::html::Html;
 use crate::invariant::Invariant;
-use crate::record::fields;
+use crate::record::{fields, fields_but};
 use crate::table::VERDICTS;
 use crate::tube::Tube;
 
@@ -155,11 +155,7 @@ impl ResultPage {
         }
         part(&mut main, "repeat", "How to repeat it", |html| self.add_command(html));
         part(&mut main, "more", "Everything else", |html| {
-            let mut others = self.result.clone();
-            if let Some(members) = others.as_object_mut() {
-                members.retain(|name, _| !ELSEWHERE.contains(&name.as_str()));
-            }
-            fields(html, &others);
+            fields_but(html, &self.result, &ELSEWHERE);
         });
         page(name, &main)
     }

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use policert_files::number_of_text;
 use serde_json::Value;
 
 use crate::frame::{Frame, Range, figure, path};
@@ -331,9 +332,7 @@ fn number(value: &Value) -> Option<f64> {
         Value::String(text) => text,
         other => return other.as_f64().filter(|number| number.is_finite()),
     };
-    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
-    let number = above.parse::<f64>().ok()? / below.parse::<f64>().ok()?;
-    number.is_finite().then_some(number)
+    number_of_text(text).filter(|number| number.is_finite())
 }
 
 /// Lower and upper bound of each variable; `null` where there is none.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use policert_files::number_of_text;
 use policert_outcome::{Failure, Finding};
 use serde::Deserialize;
 
@@ -68,11 +69,7 @@ impl ReachResult {
 
     /// The widths of the cells.
     pub(super) fn widths(&self) -> Option<Vec<f64>> {
-        let number = |text: &String| {
-            let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
-            Some(numerator.parse::<f64>().ok()? / denominator.parse::<f64>().ok()?)
-        };
-        self.granularity.as_ref()?.iter().map(number).collect()
+        self.granularity.as_ref()?.iter().map(|width| number_of_text(width)).collect()
     }
 
     /// The task's name, or the file's.

@@ -2,7 +2,7 @@
 
 use policert_generate::StatePicture;
 use policert_outcome::Failure;
-use policert_page::{Film, Html, Tube, fields, page, shell_command};
+use policert_page::{Film, Html, Tube, fields_but, page, shell_command};
 use serde_json::Value;
 
 use super::Sections;
@@ -136,7 +136,7 @@ const SHOWN: [&str; 3] = ["film", "counterexample", "picture"];
 fn add_pictures(html: &mut Html, report: &Value, number: usize) {
     // What contradicts itself is not shown.
     if let Ok(mut film) = Film::of_evidence(&report["film"]) {
-        film.draw(|run| StatePicture::of_run(&run.models, run.variables, &run.states));
+        film.draw(StatePicture::of_run);
         film.add_to(html, &format!("film-{number}"));
     }
     if !report["counterexample"].is_null()
@@ -177,11 +177,7 @@ fn add_run(html: &mut Html, suite: &Suite, number: usize, entry: &JournalEntry) 
             });
         }
         add_pictures(html, &result.report, number);
-        let mut others = result.report.clone();
-        if let Some(members) = others.as_object_mut() {
-            members.retain(|name, _| !SHOWN.contains(&name.as_str()));
-        }
-        fields(html, &others);
+        fields_but(html, &result.report, &SHOWN);
         html.element("p", &[], |p| {
             p.element("a", &[("href", "#runs")], |a| a.text("Back to all runs"));
         });

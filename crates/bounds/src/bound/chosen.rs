@@ -6,6 +6,8 @@
 //! bound and all losses together are below 0, the score is lower somewhere in the part: sharpening would not
 //! decide. Elsewhere the elements with the greatest losses are sharpened, some more in each round.
 
+use std::ops::Range;
+
 use policert_engine_api::{Budget, StopReason};
 use policert_policy::Op;
 
@@ -32,40 +34,37 @@ enum Told {
     Open,
 }
 
-/// Bounds of sharpened elements, by slot.
+/// Bounds of sharpened elements.
 #[derive(Debug, Default)]
 pub(super) struct Sharpened {
-    slots: Vec<usize>,
-    bounds: Vec<(f64, f64)>,
+    /// Slots with their bounds, ascending.
+    elements: Vec<(usize, (f64, f64))>,
 }
 
 impl Sharpened {
     pub fn clear(&mut self) {
-        self.slots.clear();
-        self.bounds.clear();
+        self.elements.clear();
     }
 
     /// Their number.
     #[cfg(test)]
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.elements.len()
     }
 
     /// Those with slots in a range.
-    pub fn within(
-        &self,
-        range: std::ops::Range<usize>,
-    ) -> impl Iterator<Item = (usize, (f64, f64))> {
-        let first = self.slots.partition_point(|&slot| slot < range.start);
-        let last = self.slots.partition_point(|&slot| slot < range.end);
-        (first..last).map(|at| (self.slots[at], self.bounds[at]))
+    pub fn within(&self, range: Range<usize>) -> &[(usize, (f64, f64))] {
+        let place = |slot: usize| self.elements.partition_point(|(other, _)| *other < slot);
+        &self.elements[place(range.start)..place(range.end)]
+    }
+
+    fn has(&self, slot: usize) -> bool {
+        self.elements.binary_search_by_key(&slot, |(other, _)| *other).is_ok()
     }
 
     fn add(&mut self, more: impl Iterator<Item = (usize, (f64, f64))>) {
-        let mut all: Vec<(usize, (f64, f64))> =
-            self.slots.iter().copied().zip(self.bounds.iter().copied()).chain(more).collect();
-        all.sort_unstable_by_key(|(slot, _)| *slot);
-        (self.slots, self.bounds) = all.into_iter().unzip();
+        self.elements.extend(more);
+        self.elements.sort_unstable_by_key(|(slot, _)| *slot);
     }
 }
 
@@ -154,7 +153,7 @@ impl Bounder {
                 continue;
             }
             for slot in self.program.range(node) {
-                if losses[slot] > 0.0 && self.sharpened.slots.binary_search(&slot).is_err() {
+                if losses[slot] > 0.0 && !self.sharpened.has(slot) {
                     wanted.push((losses[slot], slot));
                 }
             }

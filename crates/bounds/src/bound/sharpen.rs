@@ -38,7 +38,7 @@ impl Bounder {
             self.sharpen_steps(node);
             let range = self.program.range(node);
             self.bounds.limit(range.clone(), frame);
-            for (slot, (lo, hi)) in self.sharpened.within(range.clone()) {
+            for &(slot, (lo, hi)) in self.sharpened.within(range.clone()) {
                 self.bounds.intersect(slot, lo, hi);
             }
             for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {

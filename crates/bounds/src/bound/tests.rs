@@ -141,6 +141,28 @@ fn bounds_of_points_are_tight() {
     }
 }
 
+/// The bound of the difference of two scores over the part that was entered last.
+fn bound_of(bounder: &mut Bounder, frame: &RegionFrame, pair: (usize, usize)) -> f64 {
+    let mut found = 0.0;
+    let visit = &mut |d: ScoreDifference<'_>| found = d.lower;
+    bounder.differences(frame, &[pair], &mut unlimited(), visit).expect("no limits");
+    found
+}
+
+/// A random affine node of some rows, with biases from `-below` to `1 - below`.
+fn affine(
+    builder: &mut NetworkBuilder,
+    input: NodeId,
+    (rows, below): (usize, f64),
+    random: &mut Random,
+) -> NodeId {
+    let columns = builder.width(input);
+    let entries = (0..rows * columns).map(|_| random.unit() - 0.5).collect();
+    let matrix = Matrix::new(rows, columns, entries).expect("fits");
+    let bias = (0..rows).map(|_| random.unit() - below).collect();
+    builder.affine(input, matrix, bias).expect("finite")
+}
+
 /// Modules that maxima choose between, in layers, as in action schema networks.
 fn pools(random: &mut Random) -> Network {
     let mut builder = NetworkBuilder::new(4).expect("inputs");
@@ -149,11 +171,7 @@ fn pools(random: &mut Random) -> Network {
         let mut next = Vec::new();
         for _ in 0..6 {
             let input = layer[random.below(layer.len())];
-            let width = builder.width(input);
-            let entries = (0..2 * width).map(|_| random.unit() - 0.5).collect();
-            let matrix = Matrix::new(2, width, entries).expect("fits");
-            let bias = vec![random.unit() - 0.3, random.unit() - 0.3];
-            let sum = builder.affine(input, matrix, bias).expect("finite");
+            let sum = affine(&mut builder, input, (2, 0.3), random);
             next.push(builder.relu(sum));
         }
         layer = (0..5)
@@ -179,12 +197,7 @@ fn what_is_not_touched_does_not_matter() {
         let sides = part(&region, &mut random);
         let own = self::frame(bounder.program(), &sides);
         let (a, b) = (random.below(10), random.below(10));
-        let bounds = |bounder: &mut Bounder| {
-            let mut found = 0.0;
-            let visit = &mut |d: ScoreDifference<'_>| found = d.lower;
-            bounder.differences(&frame, &[(a, b)], &mut unlimited(), visit).expect("no limits");
-            found
-        };
+        let bounds = |bounder: &mut Bounder| bound_of(bounder, &frame, (a, b));
         let sides = (&own.lo[..], &own.hi[..]);
         bounder.enter(&frame, sides, compared(&[(a, b)]), &mut unlimited()).expect("no limits");
         let (touched, refined) = (bounds(&mut bounder), bounder.refined.len());
@@ -213,10 +226,7 @@ fn what_was_sharpened_only_in_part_holds() {
             bounder.many = many;
             let sides = (&own.lo[..], &own.hi[..]);
             bounder.enter(&frame, sides, compared(&[(a, b)]), &mut unlimited()).expect("no limits");
-            let mut found = 0.0;
-            let visit = &mut |d: ScoreDifference<'_>| found = d.lower;
-            bounder.differences(&frame, &[(a, b)], &mut unlimited(), visit).expect("no limits");
-            (found, bounder.sharpened.len())
+            (bound_of(&mut bounder, &frame, (a, b)), bounder.sharpened.len())
         };
         let ((some, chosen), (all, _)) = (bound(0), bound(usize::MAX));
         assert_eq!(bound(0).0, some, "seed {seed}: another time");
@@ -241,11 +251,7 @@ fn nested_maxima(random: &mut Random) -> Network {
         let mut sums = Vec::new();
         for _ in 0..5 {
             let input = layer[random.below(layer.len())];
-            let width = builder.width(input);
-            let entries = (0..4 * width).map(|_| random.unit() - 0.5).collect();
-            let matrix = Matrix::new(4, width, entries).expect("fits");
-            let bias = (0..4).map(|_| random.unit() - 0.5).collect();
-            sums.push(builder.affine(input, matrix, bias).expect("finite"));
+            sums.push(affine(&mut builder, input, (4, 0.5), random));
         }
         let pool = |random: &mut Random, of: &[NodeId]| {
             (0..2 + random.below(2)).map(|_| of[random.below(of.len())]).collect::<Vec<_>>()

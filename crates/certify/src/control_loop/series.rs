@@ -7,9 +7,11 @@
 use std::ops::RangeInclusive;
 
 use policert_control_loop::{ExpressionFunction, ExpressionGraph, ExpressionId, ExpressionNode};
-use policert_numeric::Rational;
+use policert_numeric::{Interval, Rational};
 
 use super::arithmetic::Arithmetic;
+use super::formulas::Formula;
+use super::sets::LoopSide;
 
 /// An operation on series; operands are positions before it, or the partner of a pair.
 #[derive(Clone, Copy, Debug)]
@@ -213,6 +215,16 @@ impl<A: Arithmetic> Program<A> {
     }
 }
 
+/// Bounds of a formula where its variables have these values; `None` if it has none.
+pub(super) fn value_of<A: Arithmetic>(
+    arithmetic: A,
+    formula: &Formula,
+    variables: &[A::Number],
+) -> Option<Interval> {
+    let (graph, roots) = formula.expression();
+    Program::new(arithmetic, graph, roots, 0).values(variables)?.first().map(LoopSide::outer)
+}
+
 /// The coefficients of all operations of a program.
 struct Series<'p, A: Arithmetic> {
     program: &'p Program<A>,
@@ -374,11 +386,7 @@ impl<A: Arithmetic> Series<'_, A> {
         over: RangeInclusive<usize>,
         k: usize,
     ) -> Option<A::Number> {
-        let arithmetic = &self.program.arithmetic;
-        over.fold(None, |sum, j| {
-            let product = self.get(a, j).zip(self.get(b, k - j));
-            self.plus(sum, product.map(|(a, b)| arithmetic.mul(a, b)))
-        })
+        self.products((a, b), over, k, |_, a, b| self.program.arithmetic.mul(a, b))
     }
 
     /// `Σ j/k · aⱼ · bₖ₋ⱼ` over some j.
@@ -390,13 +398,24 @@ impl<A: Arithmetic> Series<'_, A> {
         k: usize,
     ) -> Option<A::Number> {
         let arithmetic = &self.program.arithmetic;
-        let sum = over.fold(None, |sum, j| {
-            let product = self.get(a, j).zip(self.get(b, k - j)).map(|(a, b)| {
-                let factor = Rational::from(i64::try_from(j).unwrap_or(0));
-                arithmetic.mul(&arithmetic.mul(&arithmetic.constant(&factor), a), b)
-            });
-            self.plus(sum, product)
+        let sum = self.products((a, b), over, k, |j, a, b| {
+            let factor = Rational::from(i64::try_from(j).unwrap_or(0));
+            arithmetic.mul(&arithmetic.mul(&arithmetic.constant(&factor), a), b)
         });
         sum.map(|sum| arithmetic.part(&sum, u32::try_from(k).unwrap_or(u32::MAX)))
+    }
+
+    /// The sum over some j of a product of j, aⱼ and bₖ₋ⱼ, which is 0 where a factor is.
+    fn products(
+        &self,
+        (a, b): (usize, usize),
+        over: RangeInclusive<usize>,
+        k: usize,
+        product: impl Fn(usize, &A::Number, &A::Number) -> A::Number,
+    ) -> Option<A::Number> {
+        over.fold(None, |sum, j| {
+            let factors = self.get(a, j).zip(self.get(b, k - j));
+            self.plus(sum, factors.map(|(a, b)| product(j, a, b)))
+        })
     }
 }

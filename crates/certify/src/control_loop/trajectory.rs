@@ -3,16 +3,16 @@
 //! Differential equations are followed in stretches of length h: x + h·c₁ + … + hᵏ⁻¹·cₖ₋₁ + hᵏ·r, with Taylor's
 //! coefficients c at the state, and r those of order k over a box that contains all solutions (Picard).
 
-use policert_control_loop::{ActionMap, Controller, DynamicsKind, Task};
+use policert_control_loop::{ActionMap, BoxEdge, Controller, DynamicsKind, Task};
 use policert_engine_api::{Budget, StopReason};
-use policert_numeric::{Interval, Rational};
+use policert_numeric::Rational;
 use policert_policy::Network;
 
 use super::arithmetic::{Arithmetic, Doubles};
 use super::cells::Cells;
 use super::motion::Motion;
 use super::series::Program;
-use super::sets::{LoopSide, outer};
+use super::sets::outer;
 
 /// How differential equations are followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,17 +103,6 @@ impl<'t, A: Arithmetic + Copy> Follower<'t, A> {
         exact.iter().map(|x| self.arithmetic.constant(x)).collect()
     }
 
-    /// Bounds of an expression in a state, if it is a formula of its variables.
-    pub fn value(
-        &self,
-        formula: &super::formulas::Formula,
-        state: &[A::Number],
-    ) -> Option<Interval> {
-        let (graph, roots) = formula.expression();
-        let values = Program::new(self.arithmetic, graph, roots, 0).values(state)?;
-        values.first().map(LoopSide::outer)
-    }
-
     /// The state after a step with certain disturbances; `None` if it, or the action, is not certain enough.
     ///
     /// # Errors
@@ -139,9 +128,8 @@ impl<'t, A: Arithmetic + Copy> Follower<'t, A> {
             at[variable] = inputs[input].clone();
         }
         at.truncate(n);
-        for (x, (lower, upper)) in at.iter_mut().zip(self.task.dynamics.clamp.iter().flatten()) {
-            let [lower, upper] = [lower, upper].map(|edge| self.arithmetic.constant(edge.exact()));
-            *x = self.arithmetic.min(&self.arithmetic.max(x, &lower), &upper);
+        for (x, bounds) in at.iter_mut().zip(self.task.dynamics.clamp.iter().flatten()) {
+            *x = self.clamped(x, bounds);
         }
         Ok(Some(at))
     }
@@ -226,14 +214,17 @@ impl<'t, A: Arithmetic + Copy> Follower<'t, A> {
         let mapped = outputs.iter().map(|output| {
             let action = self.arithmetic.mul(&scale, &self.arithmetic.sub(output, &offset));
             match clamp {
-                Some((lower, upper)) => {
-                    let [lower, upper] = [lower, upper].map(|edge| constant(edge.exact()));
-                    self.arithmetic.min(&self.arithmetic.max(&action, &lower), &upper)
-                }
+                Some(bounds) => self.clamped(&action, bounds),
                 None => action,
             }
         });
         Some(mapped.collect())
+    }
+
+    /// A number between bounds, or the nearer bound.
+    fn clamped(&self, x: &A::Number, (lower, upper): &(BoxEdge, BoxEdge)) -> A::Number {
+        let [lower, upper] = [lower, upper].map(|edge| self.arithmetic.constant(edge.exact()));
+        self.arithmetic.min(&self.arithmetic.max(x, &lower), &upper)
     }
 
     /// The first of the greatest outputs, where it is certain which one that is.

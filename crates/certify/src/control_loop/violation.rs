@@ -11,8 +11,8 @@ use thiserror::Error;
 
 use super::arithmetic::{Arithmetic, Bits, Exact};
 use super::formulas::Formula;
-use super::series::Program;
-use super::sets::{LoopSide, Set};
+use super::series::value_of;
+use super::sets::Set;
 use super::trajectory::{Follower, Stretches};
 
 /// More bits than this are refused.
@@ -104,7 +104,7 @@ pub fn check_violation(
 
 /// What of a claim cannot be.
 fn unfit(task: &Task, claim: &LoopViolation) -> Option<&'static str> {
-    let is_alone = task.counts_each() || claim.step.is_some() && !task.ends_in_goal();
+    let is_alone = task.is_shown_by_one(claim.step);
     let is_cut = task.dynamics.kind == DynamicsKind::Ode;
     if claim.runs.is_empty() || is_alone && claim.runs.len() > 1 {
         Some("one trajectory is needed, and several only where all are to be in the goal at once")
@@ -146,7 +146,7 @@ fn check_in<A: Arithmetic + Copy>(
         for step in 0..=last {
             budget.poll_clock()?;
             let first = |formula: &Formula| at_start(formula, &run.start);
-            let later = |formula: &Formula| follower.value(formula, &state);
+            let later = |formula: &Formula| value_of(arithmetic, formula, &state);
             let is_outside = goal.as_ref().is_some_and(|goal| {
                 let truth = match step {
                     0 => goal.truth(&run.start, &first),
@@ -214,12 +214,9 @@ fn admit(task: &Task, run: &LoopRun, (at, last): (usize, u32)) -> Result<(), Vio
 
 /// Bounds of a formula in an exact state.
 fn at_start(formula: &Formula, start: &[Rational]) -> Option<Interval> {
-    let (graph, roots) = formula.expression();
-    let exact = Program::new(Exact, graph, roots, 0).values(start);
-    let outer = exact.and_then(|values| values.first().map(LoopSide::outer));
-    outer.or_else(|| {
+    value_of(Exact, formula, start).or_else(|| {
         let bits = Bits(START_BITS);
         let start: Vec<_> = start.iter().map(|x| bits.constant(x)).collect();
-        Program::new(bits, graph, roots, 0).values(&start)?.first().map(LoopSide::outer)
+        value_of(bits, formula, &start)
     })
 }

@@ -42,7 +42,7 @@ fn read(arguments: &ReportArgs) -> Result<(ResultPage, Option<PathBuf>), Failure
         outputs.check_inputs([path.as_path()])?;
         let shown = path.display().to_string();
         page.add_evidence(&shown, json(path)?).map_err(invalid(path))?;
-        page.draw(|run| StatePicture::of_run(&run.models, run.variables, &run.states));
+        page.draw(StatePicture::of_run);
     }
     Ok((page, evidence))
 }

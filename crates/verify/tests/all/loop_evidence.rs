@@ -2,17 +2,16 @@
 //! changed, is confirmed of a loop that does not meet its specification.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use policert_engine_api::{CancelFlag, Limits, Silent};
-use policert_evidence::{CertifyRequest, certify};
+use policert_engine_api::{CancelFlag, Silent};
 use policert_outcome::file_digest;
-use policert_policy::activation::Smooth;
 use policert_policy::onnx::write_onnx;
-use policert_policy::{Activation, ElementType, Evaluator, Matrix, Network, NetworkBuilder};
+use policert_policy::{ElementType, Evaluator, Network};
 use policert_testkit::{Random, case_numbers};
 use policert_verify::reach::{ReachRequest, reach};
 use serde_json::{Value, json};
+
+use super::loop_claims::{changed, check, network, shipped};
 
 /// The evidence of a task, which is confirmed before it is returned; null if there is none.
 fn evidence(request: ReachRequest) -> Value {
@@ -24,23 +23,6 @@ fn evidence(request: ReachRequest) -> Value {
         assert_eq!(certified.confirmed, report.evidence.is_some(), "{certified:?}");
     }
     report.evidence.map_or(Value::Null, |evidence| serde_json::to_value(evidence).expect("JSON"))
-}
-
-/// The exit code of a check.
-fn check(evidence: &Value) -> i32 {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("evidence.json");
-    fs::write(&path, evidence.to_string()).expect("written");
-    let request = CertifyRequest { evidence: path, limits: Limits::default() };
-    certify(&request, &CancelFlag::default(), &mut Silent).status.code().into()
-}
-
-/// The check of evidence that was changed.
-fn changed(evidence: &Value, change: impl FnOnce(&mut Value)) -> i32 {
-    let mut lie = evidence.clone();
-    change(&mut lie);
-    assert_ne!(&lie, evidence, "a change");
-    check(&lie)
 }
 
 /// The numbers of the boxes of a step.
@@ -56,10 +38,6 @@ fn change_boxes(boxes: &mut Value, mut change: impl FnMut(&mut Vec<f64>)) {
     all.iter_mut().for_each(&mut change);
     let one = |one: Vec<f64>| one.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
     *boxes = json!(all.into_iter().map(one).collect::<Vec<_>>().join("; "));
-}
-
-fn shipped(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 /// Where the evidence has boxes: part and step.
@@ -275,27 +253,7 @@ struct Pendulum {
 
 impl Pendulum {
     fn draw(random: &mut Random) -> Self {
-        let mut builder = NetworkBuilder::new(2).expect("inputs");
-        let mut layer = |rows: usize, columns: usize| {
-            let mut weight =
-                || f64::from(u8::try_from(random.below(17)).expect("small")) / 8.0 - 1.0;
-            let weights = (0..rows * columns).map(|_| weight()).collect();
-            (
-                Matrix::new(rows, columns, weights).expect("sizes"),
-                (0..rows).map(|_| weight()).collect(),
-            )
-        };
-        let (hidden, last) = (layer(4, 2), layer(1, 4));
-        let kinds = [
-            Activation::Leaky { alpha: 0.0 },
-            Activation::Smooth(Smooth::Tanh),
-            Activation::Smooth(Smooth::Sigmoid),
-        ];
-        let function = kinds[random.below(kinds.len())];
-        let node = builder.affine(builder.input(), hidden.0, hidden.1).expect("sizes");
-        let node = builder.activation(node, function).expect("finite");
-        let node = builder.affine(node, last.0, last.1).expect("sizes");
-        let network = builder.finish(node, ElementType::F32);
+        let network = network(random, 1);
         Self { kind: ["difference", "ode"][random.below(2)], network }
     }
 

@@ -2,16 +2,15 @@
 //! that does not do what is claimed of it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use policert_engine_api::{CancelFlag, Limits, Silent};
-use policert_evidence::{CertifyRequest, certify};
-use policert_policy::activation::Smooth;
+use policert_engine_api::{CancelFlag, Silent};
 use policert_policy::onnx::write_onnx;
-use policert_policy::{Activation, ElementType, Evaluator, Matrix, Network, NetworkBuilder};
+use policert_policy::{ElementType, Evaluator, Network};
 use policert_testkit::{Random, case_numbers};
 use policert_verify::reach::{ReachRequest, reach};
 use serde_json::{Value, json};
+
+use super::loop_claims::{self, check, eighths, network, shipped};
 
 /// The evidence of a task that is unsafe, which is confirmed before it is returned; null if the verdict is another one.
 fn evidence(request: ReachRequest) -> Value {
@@ -27,24 +26,9 @@ fn evidence(request: ReachRequest) -> Value {
     serde_json::to_value(report.evidence).expect("JSON")
 }
 
-/// The exit code of a check.
-fn check(evidence: &Value) -> i32 {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("evidence.json");
-    fs::write(&path, evidence.to_string()).expect("written");
-    let request = CertifyRequest { evidence: path, limits: Limits::default() };
-    certify(&request, &CancelFlag::default(), &mut Silent).status.code().into()
-}
-
+/// The check of evidence whose claim was changed.
 fn changed(evidence: &Value, change: impl FnOnce(&mut Value)) -> i32 {
-    let mut lie = evidence.clone();
-    change(&mut lie["violation"]);
-    assert_ne!(&lie, evidence, "a change");
-    check(&lie)
-}
-
-fn eighths(random: &mut Random, most: usize) -> f64 {
-    f64::from(u8::try_from(random.below(8 * most + 1)).expect("small")) / 8.0
+    loop_claims::changed(evidence, |lie| change(&mut lie["violation"]))
 }
 
 /// A pendulum under a random network that reads the state, with wind.
@@ -58,25 +42,7 @@ struct Pendulum {
 impl Pendulum {
     fn draw(random: &mut Random) -> Self {
         let chooses = random.percent(30);
-        let outputs = if chooses { 2 } else { 1 };
-        let mut builder = NetworkBuilder::new(2).expect("inputs");
-        let mut layer = |rows: usize, columns: usize| {
-            let mut weight = || eighths(random, 2) - 1.0;
-            let weights = (0..rows * columns).map(|_| weight()).collect();
-            let bias = (0..rows).map(|_| weight()).collect();
-            (Matrix::new(rows, columns, weights).expect("sizes"), bias)
-        };
-        let (hidden, last) = (layer(4, 2), layer(outputs, 4));
-        let kinds = [
-            Activation::Leaky { alpha: 0.0 },
-            Activation::Smooth(Smooth::Tanh),
-            Activation::Smooth(Smooth::Sigmoid),
-        ];
-        let function = kinds[random.below(kinds.len())];
-        let node = builder.affine(builder.input(), hidden.0, hidden.1).expect("sizes");
-        let node = builder.activation(node, function).expect("finite");
-        let node = builder.affine(node, last.0, last.1).expect("sizes");
-        let network = builder.finish(node, ElementType::F32);
+        let network = network(random, if chooses { 2 } else { 1 });
         Self { kind: ["difference", "ode"][random.below(2)], chooses, network }
     }
 
@@ -208,10 +174,6 @@ fn trajectories_are_confirmed_where_they_are_unsafe() {
         }
     }
     assert!(found > 10 && confirmed > 8 && rejected > 20, "{found} {confirmed} {rejected}");
-}
-
-fn shipped(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 type Change = fn(&mut Value);

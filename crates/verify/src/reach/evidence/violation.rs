@@ -23,10 +23,11 @@ pub(super) fn claim(
     let steps = step.unwrap_or(task.steps) as usize;
     let disturbed = !task.dynamics.disturbances.is_empty();
     // Others say nothing where one is enough.
-    let is_alone = task.counts_each() || step.is_some() && !task.ends_in_goal();
-    let count = if is_alone { 1 } else { found.trajectories.len() };
-    let runs: Vec<LoopRun> = found.trajectories[..count.min(found.trajectories.len())]
+    let count = if task.is_shown_by_one(step) { 1 } else { found.trajectories.len() };
+    let runs: Vec<LoopRun> = found
+        .trajectories
         .iter()
+        .take(count)
         .map(|path| {
             let mut disturbances = path.disturbances.clone();
             // Trajectories that end early say nothing of later steps.
