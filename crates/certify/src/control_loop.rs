@@ -8,7 +8,9 @@
 mod affine;
 mod arithmetic;
 mod cells;
+mod choices;
 mod cover;
+mod flaw;
 mod formulas;
 mod motion;
 mod series;
@@ -21,13 +23,10 @@ mod violation;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use policert_control_loop::{
-    Controller, Disturbance, DynamicsKind, ExpressionNode, GoalRule, Task,
-};
+use policert_control_loop::{Controller, DynamicsKind, ExpressionNode, GoalRule, Task};
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 use policert_policy::Network;
-use thiserror::Error;
 
 use affine::Affine;
 use cells::Cells;
@@ -37,6 +36,8 @@ use motion::Motion;
 use sets::{Set, Tighter};
 use state_sets::StateLoop;
 
+pub use choices::LoopChoices;
+pub use flaw::{LoopError, LoopFlaw};
 pub use sets::LoopSide;
 pub use trajectory::Stretches;
 pub use violation::{LoopRun, LoopViolation, ViolationError, check_violation};
@@ -59,10 +60,15 @@ pub struct LoopPart {
     pub steps: Vec<Vec<LoopBox>>,
     /// Where the network reads the state: into how many stretches of time a step is cut.
     pub stretches: Option<u32>,
+    /// Where it chooses among actions: how a set goes on over which it is unclear which ones are taken.
+    pub choices: LoopChoices,
 }
 
 /// Of differential equations, so many parts of a step are followed by boxes where the task has one.
 const FINER: u32 = 4;
+
+/// A part of the initial box is followed as at most so many sets at once, where a network chooses among actions.
+const MOST_SETS: usize = 128;
 
 /// More stretches of a step than this are refused.
 const MOST_STRETCHES: u32 = 1 << 12;
@@ -74,71 +80,6 @@ pub struct LoopClaim {
     pub goal_step: Option<u32>,
     /// Parts that cover the initial box.
     pub parts: Vec<LoopPart>,
-}
-
-/// Says why a claim is not confirmed.
-#[derive(Clone, PartialEq, Debug, Error)]
-#[non_exhaustive]
-pub enum LoopError {
-    /// The check ended before it was done.
-    #[error(transparent)]
-    Stopped(#[from] StopReason),
-    /// Something of the task that this check does not know.
-    #[error("no check of {0}")]
-    Unsupported(String),
-    /// The parts leave something of the initial box out.
-    #[error("the parts do not cover the initial box")]
-    NotCovered,
-    /// A step in the goal is claimed where no common one is asked for.
-    #[error("the step in the goal means nothing: not all states are asked to be in it at once")]
-    GoalStep,
-    /// Something stands against the claim.
-    #[error("part {part}, step {step}: {flaw}")]
-    Flawed {
-        /// The part, from 0.
-        part: usize,
-        /// The step.
-        step: u32,
-        /// What it is.
-        flaw: LoopFlaw,
-    },
-}
-
-/// What can stand against a claim at a step of a part.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub enum LoopFlaw {
-    /// A box is not of the states of the task.
-    #[error("a box has not as many sides as the task has variables")]
-    Sides,
-    /// An unsafe set may be met.
-    #[error("a box meets an unsafe set, or leaves a set that is not to be left")]
-    Unsafe,
-    /// An unsafe set may be met on the way from this step to the next one.
-    #[error("on the way to the next step, states may be unsafe")]
-    UnsafeBetween,
-    /// The goal is not reached.
-    #[error("a box is not inside the goal")]
-    Goal,
-    /// Boxes are needed for controllers that read cells, else stretches of time.
-    #[error("boxes are needed for controllers that read cells, and else a number of stretches")]
-    Stretches,
-    /// The controller is not defined.
-    #[error("a box leaves the cells")]
-    Cells,
-    /// A box is cut into more parts than are looked at.
-    #[error("a box meets more cells than are looked at")]
-    ManyCells,
-    /// The controller or the dynamics have no value, or no bounds.
-    #[error("the controller or the dynamics have no value, or no bounds, somewhere in a box")]
-    NoValue,
-    /// The boxes of the next step are not enough.
-    #[error("states may come to lie outside the boxes of the next step")]
-    Outside,
-    /// Something is claimed that is not looked at.
-    #[error(
-        "boxes are claimed that show nothing: states end before, or are followed without boxes"
-    )]
-    Unused,
 }
 
 /// How a loop is followed.
@@ -238,12 +179,13 @@ impl<'t> LoopCheck<'t> {
     ) -> Result<(), LoopError> {
         let flawed = |step| move |flaw| LoopError::Flawed { part: at, step, flaw };
         match (&self.kind, part.stretches) {
-            (Kind::Cells { .. }, None) => {}
+            (Kind::Cells { .. }, None) if part.choices == LoopChoices::Apart => {}
             (Kind::State { .. }, Some(stretches)) => {
                 if part.steps.iter().any(|boxes| !boxes.is_empty()) {
                     return Err(flawed(0)(LoopFlaw::Unused));
                 }
-                let followed = self.follow(&part.initial, stretches, goal_step, budget)?;
+                let followed =
+                    self.follow(&part.initial, (stretches, part.choices), goal_step, budget)?;
                 return followed.map_err(|(step, flaw)| flawed(step)(flaw)).map(drop);
             }
             (_, _) => return Err(flawed(0)(LoopFlaw::Stretches)),
@@ -343,7 +285,8 @@ impl<'t> LoopCheck<'t> {
         Ok(if is_last { Onward::Ends } else { Onward::GoesOn { reached } })
     }
 
-    /// Follows a part of the initial box where the network reads the state, with a step in so many stretches.
+    /// Follows a part of the initial box where the network reads the state, with a step in so many stretches, and under choices
+    /// in one of the ways.
     /// The number of sets of states, or a step and what stands against *safe* there.
     ///
     /// # Errors
@@ -351,7 +294,7 @@ impl<'t> LoopCheck<'t> {
     pub fn follow(
         &mut self,
         part: &[(Rational, Rational)],
-        stretches: u32,
+        (stretches, choices): (u32, LoopChoices),
         goal_step: Option<u32>,
         budget: &mut Budget,
     ) -> Result<Result<u32, (u32, LoopFlaw)>, LoopError> {
@@ -365,34 +308,50 @@ impl<'t> LoopCheck<'t> {
             let made = StateLoop::new(self.task, (**network).clone(), stretches);
             slot.insert(made.map_err(LoopError::Unsupported)?);
         }
-        let (mut states, mut reached) = (StateLoop::initial(part), false);
-        let mut between = Vec::new();
+        let Kind::State { loops, .. } = &self.kind else {
+            return Ok(Err((0, LoopFlaw::Stretches)));
+        };
+        let Some(followed) = loops.get(&stretches) else {
+            return Ok(Err((0, LoopFlaw::Stretches)));
+        };
+        let mut sets = vec![(StateLoop::initial(part), false)];
+        let (mut between, mut count) = (Vec::new(), 0);
         for step in 0..=self.task.steps {
-            budget.poll_clock()?;
-            let tighter = |formula: &Formula| Some(Affine::of_formula(formula, &states)?.range());
-            let onward = if step == 0 {
-                self.look((part, &tighter), reached, (step, goal_step))
-            } else {
-                let sides: Vec<Interval> = states.iter().map(Affine::range).collect();
-                self.look((sides.as_slice(), &tighter), reached, (step, goal_step))
-            };
-            match onward {
-                Err(flaw) => return Ok(Err((step, flaw))),
-                Ok(Onward::Ends) => return Ok(Ok(step + 1)),
-                Ok(Onward::GoesOn { reached: was_reached }) => reached = was_reached,
+            let mut next: Vec<(Vec<Affine>, bool)> = Vec::new();
+            for (states, reached) in &sets {
+                budget.poll_clock()?;
+                count += 1;
+                let tighter =
+                    |formula: &Formula| Some(Affine::of_formula(formula, states)?.range());
+                let onward = if step == 0 {
+                    self.look((part, &tighter), *reached, (step, goal_step))
+                } else {
+                    let sides: Vec<Interval> = states.iter().map(Affine::range).collect();
+                    self.look((sides.as_slice(), &tighter), *reached, (step, goal_step))
+                };
+                let reached = match onward {
+                    Err(flaw) => return Ok(Err((step, flaw))),
+                    Ok(Onward::Ends) => continue,
+                    Ok(Onward::GoesOn { reached }) => reached,
+                };
+                between.clear();
+                let Some(after) = followed.step(states, choices, &mut between) else {
+                    return Ok(Err((step, LoopFlaw::NoValue)));
+                };
+                let is_unsafe =
+                    |sides: &Vec<Interval>| may_be_unsafe(&self.avoid, sides, &|_| None, step + 1);
+                if self.between_samples && between.iter().any(is_unsafe) {
+                    return Ok(Err((step, LoopFlaw::UnsafeBetween)));
+                }
+                next.extend(after.into_iter().map(|states| (states, reached)));
+                if next.len() > MOST_SETS {
+                    return Ok(Err((step, LoopFlaw::ManyChoices)));
+                }
             }
-            let Kind::State { loops, .. } = &self.kind else { break };
-            let Some(followed) = loops.get(&stretches) else { break };
-            between.clear();
-            let Some(next) = followed.step(&states, &mut between) else {
-                return Ok(Err((step, LoopFlaw::NoValue)));
-            };
-            let is_unsafe =
-                |sides: &Vec<Interval>| may_be_unsafe(&self.avoid, sides, &|_| None, step + 1);
-            if self.between_samples && between.iter().any(is_unsafe) {
-                return Ok(Err((step, LoopFlaw::UnsafeBetween)));
+            if next.is_empty() {
+                return Ok(Ok(count));
             }
-            states = next;
+            sets = next;
         }
         Ok(Err((self.task.steps, LoopFlaw::NoValue)))
     }
@@ -469,11 +428,7 @@ fn are_inside(
 fn unknown(task: &Task) -> Option<&'static str> {
     let (graph, _) = task.dynamics.graph.needed_part(&task.dynamics.components);
     let chooses = graph.nodes().iter().any(|node| matches!(node, ExpressionNode::Choose { .. }));
-    if task.action.choices.is_some() {
-        Some("networks that choose among actions")
-    } else if task.dynamics.disturbances.iter().any(Disturbance::changes_within_steps) {
-        Some("disturbances that change at any time")
-    } else if task.dynamics.kind == DynamicsKind::Ode && chooses {
+    if task.dynamics.kind == DynamicsKind::Ode && chooses {
         Some("differential equations with a conditional")
     } else {
         None

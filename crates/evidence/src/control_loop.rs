@@ -5,7 +5,9 @@ mod violation;
 
 use std::path::{Path, PathBuf};
 
-use policert_certify::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopPart, LoopViolation};
+use policert_certify::{
+    LoopBox, LoopCheck, LoopChoices, LoopClaim, LoopError, LoopPart, LoopViolation,
+};
 use policert_control_loop::{AfterGoal, Controller, GoalRule, InitialRange, Task};
 use policert_engine_api::Budget;
 use policert_numeric::{Interval, Rational};
@@ -30,6 +32,9 @@ const STATE_SEMANTICS: &str = "from all parts of the initial box the loop meets 
 
 /// The word that says that all that a box stands for was in the goal.
 const REACHED: &str = "reached";
+
+/// Says of a part that sets go on under all choices at once.
+const TOGETHER: &str = "together";
 
 /// The evidence that `policert reach --evidence` writes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -101,6 +106,10 @@ pub struct PartRecord {
     /// Where the network reads the state: into how many stretches of time a step is cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stretches: Option<u32>,
+    /// Where it chooses among actions: `together` if a set over which it is unclear which ones are taken goes on under an enclosure
+    /// of all of them; else it goes on once for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choices: Option<&'static str>,
 }
 
 /// What a check of a control loop has confirmed.
@@ -142,6 +151,7 @@ impl LoopEvidence {
             initial: part.initial.iter().map(bounds).collect(),
             steps: part.steps.iter().map(|boxes| step_text(boxes)).collect(),
             stretches: part.stretches,
+            choices: (part.choices == LoopChoices::Together).then_some(TOGETHER),
         };
         let by_stretches = claim.parts.iter().any(|part| part.stretches.is_some());
         let semantics = if by_stretches { STATE_SEMANTICS } else { SEMANTICS };
@@ -342,8 +352,14 @@ fn parts(file: &File<'_>, variables: usize) -> Result<Vec<LoopPart>, Failure> {
                 Some(count.ok_or_else(|| place("stretches"))?)
             }
         };
+        let choices = match value.get("choices") {
+            None => LoopChoices::Apart,
+            Some(word) if word == TOGETHER => LoopChoices::Together,
+            Some(_) => return Err(place("choices")),
+        };
         Ok(LoopPart {
             stretches,
+            choices,
             initial: initial.ok_or_else(|| place("initial"))?,
             steps: steps.ok_or_else(|| place("steps"))?,
         })

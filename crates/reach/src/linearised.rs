@@ -15,7 +15,7 @@ use policert_control_loop::{
 use policert_numeric::Interval;
 
 use crate::flow::{Flow, polynomials};
-use crate::policy::{Form, StateController};
+use crate::policy::{Form, StateController, Taken};
 use crate::post::Update;
 use crate::zonotope::{LinearMap, Zonotope};
 
@@ -151,14 +151,33 @@ impl Linearised {
         if controller.map().choices.is_none() {
             return Some(vec![0]);
         }
+        self.shown(controller, StateController::possible_choices)
+    }
+
+    /// One output of the network minus another; `None` if it has no value somewhere in the set.
+    pub(crate) fn difference(
+        &self,
+        controller: &StateController,
+        pair: (usize, usize),
+    ) -> Option<Interval> {
+        self.shown(controller, |controller, seen, middle, offsets| {
+            controller.difference(pair, seen, middle, offsets).range(offsets)
+        })
+    }
+
+    /// Asks the controller about what it is shown: ranges, their centre and how far they are from it.
+    fn shown<T>(
+        &self,
+        controller: &StateController,
+        ask: impl FnOnce(&StateController, &[Interval], &[f64], &[Interval]) -> T,
+    ) -> Option<T> {
         let (mut shown, mut first) = (self.clone(), 0);
         if let Some(observation) = controller.observation() {
             first = self.hull.len();
             shown.observe(observation)?;
         }
         let (centre, offsets) = (shown.zonotope.centre(), shown.offsets());
-        let hull = &shown.hull[first..];
-        Some(controller.possible_choices(hull, &centre[first..], &offsets[first..]))
+        Some(ask(controller, &shown.hull[first..], &centre[first..], &offsets[first..]))
     }
 
     /// One step of the loop after [`Linearised::take_actions`]; the boxes after all substeps but the last, or those met all the way of
@@ -204,13 +223,15 @@ impl Linearised {
     pub(crate) fn take_actions(
         &mut self,
         controller: &StateController,
-        choice: usize,
+        taken: &Taken,
     ) -> Option<()> {
         let n = self.hull.len();
         let mut shown = 0;
-        let chosen: Option<Vec<Interval>> = match &controller.map().choices {
-            Some(choices) => Some(choices.get(choice)?.iter().map(Interval::enclosing).collect()),
-            None => None,
+        let chosen: Option<Vec<Interval>> = match (&controller.map().choices, taken) {
+            (Some(choices), Taken::One(choice)) => {
+                Some(choices.get(*choice)?.iter().map(Interval::enclosing).collect())
+            }
+            (None, _) | (_, Taken::Any(_)) => None,
         };
         if let Some(observation) = controller.observation().filter(|_| chosen.is_none()) {
             self.observe(observation)?;
@@ -219,9 +240,15 @@ impl Linearised {
         let offsets = self.offsets();
         let centre = self.zonotope.centre();
         let (hull, columns) = (&self.hull[shown..], self.hull.len());
-        let actions = match &chosen {
-            Some(values) => values.iter().map(|&value| Form::constant(value, columns)).collect(),
-            None => controller.actions(hull, &centre[shown..], &offsets[shown..]),
+        let (centre_shown, offsets_shown) = (&centre[shown..], &offsets[shown..]);
+        let actions = match (&chosen, taken) {
+            (Some(values), _) => {
+                values.iter().map(|&value| Form::constant(value, columns)).collect()
+            }
+            (None, Taken::One(_)) => controller.actions(hull, centre_shown, offsets_shown),
+            (None, Taken::Any(any)) => {
+                controller.any_actions(any, hull, centre_shown, offsets_shown)
+            }
         };
         let mut slopes = unit_rows(0..n, columns);
         let mut base: Vec<Interval> = centre[..n].iter().map(|&c| Interval::point(c)).collect();
@@ -237,7 +264,15 @@ impl Linearised {
         let map = LinearMap { slopes: &slopes, base: &base };
         let image = self.zonotope.image(map, &offsets);
         self.hull.truncate(n);
-        self.hull.extend(actions.iter().map(|action| action.range(&offsets[shown..])));
+        let ranges = actions.iter().map(|action| action.range(&offsets[shown..]));
+        match taken {
+            Taken::Any(any) => {
+                let values = any.lines.iter().map(|line| line.values);
+                let both = ranges.zip(values).map(|(range, values)| range.tightened(&values));
+                self.hull.extend(both);
+            }
+            Taken::One(_) => self.hull.extend(ranges),
+        }
         self.hull.extend(self.dynamics.disturbances.iter().map(Disturbance::range::<Interval>));
         if self.hull.iter().any(|side| !ClosedRange::is_bounded(side)) {
             return None;

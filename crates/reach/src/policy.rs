@@ -5,6 +5,7 @@ mod formula;
 mod rounding;
 mod single;
 mod state;
+mod taken;
 
 use std::path::Path;
 
@@ -22,6 +23,7 @@ use formula::CellFormula;
 pub use rounding::possible_outputs;
 pub use single::SingleEvaluator;
 pub(crate) use state::{Form, StateController, greatest};
+pub(crate) use taken::{AnyChoice, Line, Taken, farthest};
 
 /// In which arithmetic a network is evaluated: a part of the question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

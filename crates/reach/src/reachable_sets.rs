@@ -26,7 +26,7 @@ use crate::aggregate::{Adjacency, Aggregation, Relations, aggregate};
 use crate::boxes::{Boxes, Look, look_at, look_between};
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
 use crate::phase_times::{PhaseTimes, timed};
-use crate::policy::Controls;
+use crate::policy::{Controls, Taken};
 use crate::post::Post;
 use crate::state_sets::{StateSetKind, StateSets};
 
@@ -35,6 +35,15 @@ pub type Part = Vec<(Rational, Rational)>;
 
 /// Where it is unclear which action is taken, a part of the initial box has at most so many sets at a step.
 const MOST_BRANCHES: usize = 128;
+
+/// Says what becomes of a set over which it is unclear which action is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Choices {
+    /// It goes on once for each of them.
+    Apart,
+    /// It goes on once, under an enclosure of all of them.
+    Together,
+}
 
 /// Says what to keep and what to look at besides the question.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,6 +72,8 @@ pub struct ReachableSets<'a, R> {
     state_sets: Option<StateSets>,
     /// There, the sets of the step at hand: one, and more where it is not clear which action is taken.
     branches: Vec<StateSets>,
+    /// Whether that was so at a step of the last part.
+    was_unclear: bool,
     options: ReachOptions,
     /// The time in each step of the algorithm so far.
     pub times: PhaseTimes,
@@ -123,7 +134,8 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             .then(|| StateSets::new(options.sets, &task.dynamics, task.inputs.len()))
             .transpose()?;
         let (branches, times) = (Vec::new(), PhaseTimes::default());
-        Ok(Self { task, controls, post, state_sets, branches, options, times })
+        let was_unclear = false;
+        Ok(Self { task, controls, post, state_sets, branches, was_unclear, options, times })
     }
 
     /// The verdict on one part of the initial box.
@@ -131,6 +143,24 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
     /// # Errors
     /// If the budget runs out.
     pub fn run(&mut self, part: &Part, budget: &mut Budget) -> Result<PartOutcome<R>, StopReason> {
+        let apart = self.follow(part, Choices::Apart, budget)?;
+        let end = |outcome: &PartOutcome<R>| {
+            let found = outcome.obstacle.as_ref().or(outcome.cut_off.as_ref());
+            found.map(|found| found.step)
+        };
+        let Some(step) = end(&apart).filter(|_| self.was_unclear) else { return Ok(apart) };
+        let together = self.follow(part, Choices::Together, budget)?;
+        let is_further = end(&together).is_none_or(|later| later >= step);
+        Ok(if is_further { together } else { apart })
+    }
+
+    /// Follows a part of the initial box in one of the ways.
+    fn follow(
+        &mut self,
+        part: &Part,
+        choices: Choices,
+        budget: &mut Budget,
+    ) -> Result<PartOutcome<R>, StopReason> {
         let n = self.task.dimension();
         let initial: Vec<ExactRange> =
             part.iter().map(|(lo, hi)| ExactRange::new(lo.clone(), hi.clone())).collect();
@@ -138,6 +168,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         let mut current = Boxes::default();
         let mut work = Work::default();
         self.branches.clear();
+        self.was_unclear = false;
         current.sides = initial.iter().map(ExactRange::converted).collect();
         // l.3; step 0 is looked at with exact bounds.
         for step in 0..=self.task.steps {
@@ -168,7 +199,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             }
             let exact = (step == 0).then_some(initial.as_slice());
             let obstacle = if self.state_sets.is_some() {
-                self.advance(&mut current, step, &mut work, budget)?
+                self.advance(&mut current, (step, choices), &mut work, budget)?
             } else {
                 self.move_all(&mut current, (step, exact), &mut work, budget)?
             };
@@ -327,7 +358,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
     fn advance(
         &mut self,
         current: &mut Boxes<R>,
-        step: u32,
+        (step, together): (u32, Choices),
         work: &mut Work<R>,
         budget: &mut Budget,
     ) -> Result<Option<Obstacle<R>>, StopReason> {
@@ -350,18 +381,28 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             let Some(choices) = choices else {
                 return Ok(obstacle(ObstacleKind::NoValue, i));
             };
-            if next.len() + choices.len() > MOST_BRANCHES {
+            self.was_unclear |= choices.len() > 1;
+            let taken: Vec<Taken> = match together {
+                Choices::Together if choices.len() > 1 => {
+                    match branch.any_of(controller, &choices, budget)? {
+                        Some(any) => vec![Taken::Any(any)],
+                        None => return Ok(obstacle(ObstacleKind::NoValue, i)),
+                    }
+                }
+                Choices::Together | Choices::Apart => choices.into_iter().map(Taken::One).collect(),
+            };
+            if next.len() + taken.len() > MOST_BRANCHES {
                 return Ok(obstacle(ObstacleKind::ManyChoices, i));
             }
             let reached = current.reached.get(i).copied();
-            for choice in choices {
+            for taken in taken {
                 let mut sets = branch.clone();
                 let mut boxes = Vec::new();
                 let wanted = self.options.between_samples.then_some(&mut boxes);
-                let acts = timed(&mut self.times.network, || sets.act(controller, choice));
+                let acts = timed(&mut self.times.network, || sets.act(controller, &taken));
                 let moved = acts.is_some()
                     && timed(&mut self.times.flow, || {
-                        sets.advance((controller, choice), wanted, budget)
+                        sets.advance((controller, &taken), wanted, budget)
                     })?;
                 if !moved {
                     return Ok(obstacle(ObstacleKind::NoValue, i));

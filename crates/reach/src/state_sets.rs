@@ -6,7 +6,7 @@ use policert_numeric::Interval;
 use serde::Serialize;
 
 use crate::linearised::Linearised;
-use crate::policy::StateController;
+use crate::policy::{AnyChoice, StateController, Taken, farthest};
 use crate::taylor::TaylorSets;
 
 /// Says what sets of states are made of where the network reads the state.
@@ -108,22 +108,63 @@ impl StateSets {
         }
     }
 
-    /// Encloses the actions of one of the choices, as far as [`StateSets::choices`] did not. `None` if they have no bounds.
-    pub(crate) fn act(&mut self, controller: &StateController, choice: usize) -> Option<()> {
+    /// What encloses several choices, after [`StateSets::choices`]; `None` if there is nothing.
+    ///
+    /// # Errors
+    /// If the budget runs out.
+    pub(crate) fn any_of(
+        &self,
+        controller: &StateController,
+        possible: &[usize],
+        budget: &mut Budget,
+    ) -> Result<Option<AnyChoice>, StopReason> {
+        let table = controller.map().choices.as_deref().unwrap_or_default();
+        let Some(pair) = farthest(table, possible) else { return Ok(None) };
+        let Some(difference) = self.difference(controller, pair) else { return Ok(None) };
+        // What the two do to it from the middle of the set, about.
+        let mut after = [f64::NAN; 2];
+        for (after, choice) in after.iter_mut().zip([pair.0, pair.1]) {
+            let mut middle = self.clone();
+            let sides = self.hull().iter();
+            middle.begin(sides.map(|side| Interval::point(side.midpoint())).collect());
+            let taken = Taken::One(choice);
+            if middle.choices(controller).is_some()
+                && middle.act(controller, &taken).is_some()
+                && middle.advance((controller, &taken), None, budget)?
+                && middle.choices(controller).is_some()
+                && let Some(difference) = middle.difference(controller, pair)
+            {
+                *after = difference.midpoint();
+            }
+        }
+        let response = after[1] - after[0];
+        Ok(Some(AnyChoice::new(table, possible, pair, difference, response)))
+    }
+
+    /// One output of the network minus another, after [`StateSets::choices`].
+    fn difference(&self, controller: &StateController, pair: (usize, usize)) -> Option<Interval> {
         match self {
-            Self::Zonotopes(sets) => sets.take_actions(controller, choice),
+            Self::Zonotopes(sets) => sets.difference(controller, pair),
+            Self::TaylorModels(sets) => Some(sets.difference(pair)),
+        }
+    }
+
+    /// Encloses the actions of what is taken, as far as [`StateSets::choices`] did not. `None` if they have no bounds.
+    pub(crate) fn act(&mut self, controller: &StateController, taken: &Taken) -> Option<()> {
+        match self {
+            Self::Zonotopes(sets) => sets.take_actions(controller, taken),
             Self::TaylorModels(_) => Some(()),
         }
     }
 
-    /// One step of the loop under one of the choices, after [`StateSets::act`]; boxes met between samples are appended to `between`. `false` if the
+    /// One step of the loop under what is taken, after [`StateSets::act`]; boxes met between samples are appended to `between`. `false` if the
     /// dynamics have no value, or no bounds, somewhere.
     ///
     /// # Errors
     /// If the budget runs out.
     pub(crate) fn advance(
         &mut self,
-        (controller, choice): (&StateController, usize),
+        (controller, taken): (&StateController, &Taken),
         between: Option<&mut Vec<Interval>>,
         budget: &mut Budget,
     ) -> Result<bool, StopReason> {
@@ -131,7 +172,7 @@ impl StateSets {
         budget.poll_clock()?;
         match self {
             Self::Zonotopes(sets) => Ok(sets.advance(between).is_some()),
-            Self::TaylorModels(sets) => sets.advance((controller, choice), between, budget),
+            Self::TaylorModels(sets) => sets.advance((controller, taken), between, budget),
         }
     }
 }

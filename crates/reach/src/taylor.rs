@@ -23,7 +23,7 @@ use policert_control_loop::{
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 
-use crate::policy::{StateController, greatest};
+use crate::policy::{Line, StateController, Taken, greatest};
 use algebra::{Algebra, Order};
 use evaluation::Program;
 use flow::{Stretch, TaylorFlow};
@@ -192,6 +192,11 @@ impl TaylorSets {
         })
     }
 
+    /// One output of the network minus another, after [`TaylorSets::choices`].
+    pub(crate) fn difference(&self, (a, b): (usize, usize)) -> Interval {
+        self.outputs[a].minus(&self.outputs[b]).range()
+    }
+
     /// One step of the loop after [`TaylorSets::choices`]; the boxes after all substeps but the last, or those met all the way of
     /// differential equations, are appended to `between`. `false` if the dynamics have no value, or no
     /// bounds, somewhere.
@@ -200,11 +205,11 @@ impl TaylorSets {
     /// If the budget runs out.
     pub(crate) fn advance(
         &mut self,
-        (controller, choice): (&StateController, usize),
+        (controller, taken): (&StateController, &Taken),
         mut between: Option<&mut Vec<Interval>>,
         budget: &mut Budget,
     ) -> Result<bool, StopReason> {
-        let Some(actions) = self.actions(controller.map(), choice) else { return Ok(false) };
+        let Some(actions) = self.actions(controller.map(), taken) else { return Ok(false) };
         let moved = match self.motion {
             Motion::Update { .. } => self.update(&actions, &mut between, budget)?,
             Motion::Flow { .. } => self.follow(&actions, &mut between, budget)?,
@@ -223,12 +228,21 @@ impl TaylorSets {
     }
 
     /// The actions; what is not known of each is a symbol.
-    fn actions(&mut self, map: &ActionMap, choice: usize) -> Option<Vec<Model>> {
+    fn actions(&mut self, map: &ActionMap, taken: &Taken) -> Option<Vec<Model>> {
         let outputs = std::mem::take(&mut self.outputs);
         let constant = |value: &Rational| Model::constant(Interval::enclosing(value));
-        let mut actions: Vec<Model> = match &map.choices {
-            Some(choices) => choices.get(choice)?.iter().map(constant).collect(),
-            None => {
+        let mut actions: Vec<Model> = match (&map.choices, taken) {
+            (_, Taken::Any(any)) => {
+                let (a, b) = any.outputs;
+                let difference = outputs[a].minus(&outputs[b]);
+                let lines = any.lines.iter();
+                let action = |line: &Line| difference.scaled(line.slope).shifted_by(line.rest);
+                lines.map(|line| self.algebra.swept(action(line))).collect()
+            }
+            (Some(choices), Taken::One(choice)) => {
+                choices.get(*choice)?.iter().map(constant).collect()
+            }
+            (None, Taken::One(_)) => {
                 let mapped = outputs.iter().map(|output| self.mapped(output, map));
                 mapped.map(|action| self.algebra.swept(action)).collect()
             }

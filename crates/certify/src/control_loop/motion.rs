@@ -114,6 +114,53 @@ impl Motion {
         None
     }
 
+    /// How far a solution over a part may be, at its end, from the one with the same start under other inputs, where some inputs differ
+    /// by ranges `swings` (which may change all the time) and `over` contains both. `None` if there are no bounds.
+    ///
+    /// The difference e has e(0) = 0 and e′ ∈ J·e + K·w, J and K the slopes over the box, w the swings. A box E with
+    /// [0, h]·(J·E + K·w) inside E contains it all the way, and h·(J·E + K·w) at the end.
+    pub fn deviation(
+        &self,
+        over: &[Interval],
+        swings: &[(usize, Interval)],
+    ) -> Option<Vec<Interval>> {
+        let n = self.components.len();
+        let slopes: Vec<Vec<Interval>> =
+            self.components.iter().map(|f| f.slopes(over)).collect::<Option<_>>()?;
+        let drive = |row: &Vec<Interval>| {
+            swings.iter().fold(Interval::ZERO, |sum, &(at, swing)| sum + row[at] * swing)
+        };
+        let drives: Vec<Interval> = slopes.iter().map(drive).collect();
+        let speeds = |errors: &[Interval]| -> Vec<Interval> {
+            let speed = |(row, &drive): (&Vec<Interval>, &Interval)| {
+                row[..n].iter().zip(errors).fold(drive, |sum, (&slope, &e)| sum + slope * e)
+            };
+            slopes.iter().zip(&drives).map(speed).collect()
+        };
+        let duration = Interval::ZERO.hull(self.part);
+        let wider = |x: Interval| x + Interval::ball(0.0, 0.1 * x.width() + 1e-15);
+        let mut errors: Vec<Interval> = drives.iter().map(|&x| wider(duration * x)).collect();
+        for _ in 0..ATTEMPTS {
+            let mut is_enclosed = true;
+            let images: Vec<Interval> =
+                speeds(&errors).into_iter().map(|speed| duration * speed).collect();
+            for (side, image) in errors.iter_mut().zip(images) {
+                if !image.magnitude().is_finite() {
+                    return None;
+                }
+                // Strictly, so that the difference gets out at no time.
+                if side.lo() >= image.lo() || image.hi() >= side.hi() {
+                    is_enclosed = false;
+                    *side = wider(side.hull(image));
+                }
+            }
+            if is_enclosed {
+                return Some(speeds(&errors).into_iter().map(|speed| self.part * speed).collect());
+            }
+        }
+        None
+    }
+
     /// Where solutions are at the end of a part over which `enclosure` contains them.
     fn end(&self, at: &[Interval], enclosure: &[Interval]) -> Option<Vec<Interval>> {
         let h = self.part;

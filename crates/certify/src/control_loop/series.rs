@@ -419,3 +419,6 @@ impl<A: Arithmetic> Series<'_, A> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! Networks that read the state, over affine forms.
 
 use policert_control_loop::{ActionMap, Task};
-use policert_numeric::Interval;
 use policert_numeric::round::{add_up, mul_down, mul_up, sub_down, sub_up};
+use policert_numeric::{Interval, Rational};
 use policert_policy::{Activation, Network, Op, Smooth};
 
 use super::affine::Affine;
@@ -18,6 +18,13 @@ pub(super) struct StateNetwork<'t> {
     map: &'t ActionMap,
 }
 
+/// What a network gives over a set of states: forms, and ranges that may be narrower than theirs.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    pub forms: Vec<Affine>,
+    pub ranges: Vec<Interval>,
+}
+
 impl<'t> StateNetwork<'t> {
     /// The network of a task, or the reason why there is none.
     pub fn new(task: &'t Task, network: Network) -> Result<Self, String> {
@@ -27,14 +34,21 @@ impl<'t> StateNetwork<'t> {
             roots.iter().map(|&root| Formula::new(graph, root, n)).collect()
         });
         let seen = observed.as_ref().map_or(n, Vec::len);
-        if network.input_width() != seen || network.output_width() != task.actions().len() {
+        let choices = task.action.choices.as_ref();
+        let outputs = choices.map_or(task.actions().len(), Vec::len);
+        if network.input_width() != seen || network.output_width() != outputs {
             return Err("a network of another width".to_owned());
         }
         Ok(Self { network, observed, map: &task.action })
     }
 
-    /// The actions over a set of states; `None` if there are none, or no bounds, somewhere.
-    pub fn actions(&self, state: &[Affine]) -> Option<Vec<Affine>> {
+    /// The table of actions, if it chooses among some.
+    pub fn table(&self) -> Option<&'t [Vec<Rational>]> {
+        self.map.choices.as_deref()
+    }
+
+    /// The outputs over a set of states; `None` if there are none, or no bounds, somewhere.
+    pub fn outputs(&self, state: &[Affine]) -> Option<Outputs> {
         let shown: Vec<Affine> = match &self.observed {
             None => state.to_vec(),
             Some(formulas) => {
@@ -57,12 +71,16 @@ impl<'t> StateNetwork<'t> {
             forms.push(form);
             bounds.push(range);
         }
-        let (outputs, ranges) = (forms.pop()?, bounds.pop()?);
+        Some(Outputs { forms: forms.pop()?, ranges: bounds.pop()? })
+    }
+
+    /// The actions of a network that does not choose among some.
+    pub fn actions(&self, Outputs { forms, ranges }: &Outputs) -> Vec<Affine> {
         let ActionMap { scale, offset, clamp, .. } = self.map;
         let (scale, offset) = (Interval::enclosing(scale), Interval::enclosing(offset));
-        let mapped = outputs.iter().zip(ranges).map(|(output, range)| {
+        let mapped = forms.iter().zip(ranges).map(|(output, range)| {
             let action = Affine::sum(-(offset * scale), &[(scale, output)]);
-            let range = (range - offset) * scale;
+            let range = (*range - offset) * scale;
             match clamp {
                 Some((lower, upper)) => {
                     let [lower, upper] =
@@ -74,7 +92,7 @@ impl<'t> StateNetwork<'t> {
                 None => action,
             }
         });
-        Some(mapped.collect())
+        mapped.collect()
     }
 }
 

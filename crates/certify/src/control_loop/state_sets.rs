@@ -2,21 +2,60 @@
 //!
 //! A step is cut into stretches of length h. Over a stretch a box B contains all solutions (Picard), and
 //! x + h·f(x) + h²/2·f′(x) + h³/6·f″(B) their ends (Taylor's formula with Lagrange's rest, derivatives along the
-//! flow). All but the rest is taken by mean values, so that affine forms keep what the variables have in common.
+//! flow). All but the rest is taken by mean values, so that affine forms keep what the variables have in common. What
+//! disturbances that change at any time add to a solution is bounded apart (`motion.rs`).
 
-use policert_control_loop::{BoxEdge, Dynamics, DynamicsKind, ExpressionGraph, ExpressionId, Task};
+use policert_control_loop::{
+    BoxEdge, Disturbance, Dynamics, DynamicsKind, ExpressionGraph, ExpressionId, Task,
+};
 use policert_numeric::round::add_up;
 use policert_numeric::{Interval, Rational};
 use policert_policy::Network;
 
 use super::affine::Affine;
 use super::cells::range;
+use super::choices::{LoopChoices, chosen, farthest, together};
 use super::formulas::Formula;
 use super::motion::Motion;
 use super::state_network::StateNetwork;
 
 /// Symbols beyond this number are made errors at the end of a step, the least ones first.
 const MOST_SYMBOLS: usize = 48;
+
+/// What a disturbance may be.
+#[derive(Clone, Copy, Debug)]
+struct Disturbed {
+    range: Interval,
+    /// Whether it is one number for a step.
+    is_held: bool,
+}
+
+impl Disturbed {
+    fn new(disturbance: &Disturbance) -> Self {
+        let range = range(&disturbance.lower, &disturbance.upper);
+        Self { range, is_held: !disturbance.changes_within_steps() }
+    }
+}
+
+/// Gives errors of numbers symbols of their own.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    /// Symbols so far.
+    symbols: usize,
+}
+
+impl Named {
+    /// Those after the symbols of some numbers.
+    fn after(numbers: &[Affine]) -> Self {
+        Self { symbols: numbers.iter().map(|x| x.slopes.len()).max().unwrap_or(0) }
+    }
+
+    fn number(&mut self, x: Affine) -> Affine {
+        let named = x.with_symbol(self.symbols);
+        self.symbols = self.symbols.max(named.slopes.len());
+        named
+    }
+}
 
 /// A loop made ready for stretches of one length.
 #[derive(Debug)]
@@ -29,7 +68,7 @@ pub(super) struct StateLoop<'t> {
     sums: Vec<Formula>,
     /// h³/6·f″.
     rests: Vec<Formula>,
-    disturbances: Vec<Interval>,
+    disturbances: Vec<Disturbed>,
     clamp: Vec<(BoxEdge, BoxEdge)>,
     remembered: Vec<(usize, usize)>,
 }
@@ -58,7 +97,7 @@ impl<'t> StateLoop<'t> {
             motion,
             sums: formulas(&sums),
             rests: formulas(&rests),
-            disturbances: disturbances.map(|one| range(&one.lower, &one.upper)).collect(),
+            disturbances: disturbances.map(Disturbed::new).collect(),
             clamp: dynamics.clamp.clone().unwrap_or_default(),
             remembered: dynamics.remembered.clone(),
         })
@@ -70,33 +109,100 @@ impl<'t> StateLoop<'t> {
         sides.map(|(i, (lo, hi))| Affine::constant(range(lo, hi)).with_symbol(i)).collect()
     }
 
-    /// The states after a step; boxes that contain those on the way are appended to `between`. `None` if there
-    /// are no bounds, or no values, somewhere.
-    pub fn step(&self, state: &[Affine], between: &mut Vec<Vec<Interval>>) -> Option<Vec<Affine>> {
-        let n = state.len();
-        let mut symbols = state.iter().map(|x| x.slopes.len()).max().unwrap_or(0);
-        let mut named = |x: Affine| {
-            let named = x.with_symbol(symbols);
-            symbols = symbols.max(named.slopes.len());
-            named
+    /// Sets that together contain the states after a step; boxes that contain those on the way are appended to `between`. `None`
+    /// if there are no bounds, or no values, somewhere.
+    pub fn step(
+        &self,
+        state: &[Affine],
+        choices: LoopChoices,
+        between: &mut Vec<Vec<Interval>>,
+    ) -> Option<Vec<Vec<Affine>>> {
+        let mut named = Named::after(state);
+        let at: Vec<Affine> = state.iter().cloned().map(|x| named.number(x)).collect();
+        let outputs = self.network.outputs(&at)?;
+        let ways = match self.network.table() {
+            None => vec![self.network.actions(&outputs)],
+            Some(table) => {
+                let possible = outputs.greatest();
+                match (choices, farthest(table, &possible)) {
+                    (LoopChoices::Together, Some(pair)) => {
+                        let response = self.response(&at, table, pair).unwrap_or(0.0);
+                        vec![together(table, &possible, pair, &outputs, response)]
+                    }
+                    (LoopChoices::Together | LoopChoices::Apart, _) => {
+                        possible.into_iter().map(|choice| chosen(&table[choice])).collect()
+                    }
+                }
+            }
         };
-        let mut at: Vec<Affine> = state.iter().cloned().map(&mut named).collect();
-        let actions = self.network.actions(&at)?;
-        at.extend(actions.into_iter().map(&mut named));
-        // A disturbance is held as long as the action is.
-        at.extend(self.disturbances.iter().map(|&range| named(Affine::constant(range))));
+        let ways = ways.into_iter();
+        ways.map(|actions| self.held(at.clone(), actions, named, between)).collect()
+    }
+
+    /// From the middle of a set: by how much less, about, the difference of two outputs is after a step with the actions of the
+    /// first than after one with those of the second.
+    fn response(
+        &self,
+        state: &[Affine],
+        table: &[Vec<Rational>],
+        pair: (usize, usize),
+    ) -> Option<f64> {
+        let middle = state.iter().map(|x| Affine::constant(Interval::point(x.centre)));
+        let middle: Vec<Affine> = middle.collect();
+        let after = |choice: usize| {
+            let named = Named::after(&middle);
+            let next = self.held(middle.clone(), chosen(&table[choice]), named, &mut Vec::new())?;
+            Some(self.network.outputs(&next)?.difference(pair).1.midpoint())
+        };
+        Some(after(pair.1)? - after(pair.0)?)
+    }
+
+    /// The states after a step in which some actions are taken; boxes that contain those on the way are appended to `between`.
+    fn held(
+        &self,
+        mut at: Vec<Affine>,
+        actions: Vec<Affine>,
+        mut named: Named,
+        between: &mut Vec<Vec<Interval>>,
+    ) -> Option<Vec<Affine>> {
+        let n = at.len();
+        at.extend(actions.into_iter().map(|x| named.number(x)));
+        // What may change at any time takes its middle, and what it adds to the solutions is added to them.
+        let mut swings = Vec::new();
+        for disturbed in &self.disturbances {
+            let Disturbed { range, is_held } = *disturbed;
+            if is_held {
+                at.push(named.number(Affine::constant(range)));
+                continue;
+            }
+            let middle = Interval::point(range.midpoint());
+            swings.push((at.len(), range - middle));
+            at.push(Affine::constant(middle));
+        }
         for stretch in 0..self.stretches {
-            let ranges: Vec<Interval> = at.iter().map(Affine::range).collect();
+            let mut ranges: Vec<Interval> = at.iter().map(Affine::range).collect();
+            for &(place, swing) in &swings {
+                ranges[place] = ranges[place] + swing;
+            }
             let enclosure = match &self.motion {
                 Some(motion) => Some(motion.enclosure(&ranges)?),
                 None => None,
+            };
+            let deviation = match (&self.motion, &enclosure) {
+                (_, _) if swings.is_empty() => None,
+                (Some(motion), Some(enclosure)) => Some(motion.deviation(enclosure, &swings)?),
+                // Within the steps of difference equations there is no time.
+                (_, _) => return None,
             };
             let mut next = Vec::with_capacity(n);
             for (i, sum) in self.sums.iter().enumerate() {
                 let moved = Affine::of_formula(sum, &at)?;
                 next.push(match &enclosure {
                     Some(enclosure) => {
-                        let rest = self.rests[i].value(enclosure)?;
+                        let mut rest = self.rests[i].value(enclosure)?;
+                        if let Some(deviation) = &deviation {
+                            rest = rest + deviation[i];
+                        }
                         Affine::sum(rest, &[(Interval::point(1.0), &moved)])
                     }
                     None => moved,

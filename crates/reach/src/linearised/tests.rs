@@ -49,7 +49,7 @@ fn turns_do_not_blow_up_boxes() {
     let mut sets = Linearised::new(&dynamics(UPDATES[2], 1, None), 1).expect("smooth");
     sets.begin(vec![Interval::ball(1.0, 0.25), Interval::ball(0.0, 0.25)]);
     for _ in 0..100 {
-        sets.take_actions(&controller([0.0, 0.0], 0.0), 0).expect("bounded");
+        sets.take_actions(&controller([0.0, 0.0], 0.0), &Taken::One(0)).expect("bounded");
         sets.advance(None).expect("bounded");
     }
     // A turned square is at most √2 times as wide.
@@ -68,7 +68,7 @@ fn differential_equations_keep_what_state_and_action_have_in_common() {
     let mut sets = Linearised::new(&equations(["y", "u"], 1), 1).expect("smooth");
     sets.begin(vec![Interval::ball(1.0, 0.1), Interval::ball(0.0, 0.1)]);
     for _ in 0..40 {
-        sets.take_actions(&controller([-1.0, -2.0], 0.0), 0).expect("bounded");
+        sets.take_actions(&controller([-1.0, -2.0], 0.0), &Taken::One(0)).expect("bounded");
         sets.advance(None).expect("bounded");
     }
     assert!(sets.hull().iter().all(|side| side.magnitude() < 0.01), "{:?}", sets.hull());
@@ -103,7 +103,7 @@ proptest! {
             let u = weight(w0) * state[0] + weight(w1) * state[1] + weight(bias);
             let (mut image, mut between) = (Vec::new(), Vec::new());
             prop_assert!(post.post(&state, &[u], &mut image, None).is_some());
-            prop_assert!(sets.take_actions(&controller, 0).is_some());
+            prop_assert!(sets.take_actions(&controller, &Taken::One(0)).is_some());
             prop_assert!(sets.advance(Some(&mut between)).is_some());
             prop_assert_eq!(between.len(), 2 * substeps as usize);
             state = image;
@@ -151,7 +151,7 @@ proptest! {
             let weight = |w: f64| Rational::from_f64(w).expect("finite");
             let u = weight(w0) * &state[0] + weight(w1) * &state[1] + weight(bias);
             let mut between = Vec::new();
-            prop_assert!(sets.take_actions(&controller, 0).is_some());
+            prop_assert!(sets.take_actions(&controller, &Taken::One(0)).is_some());
             prop_assert!(sets.advance(Some(&mut between)).is_some());
             between.extend_from_slice(sets.hull());
             prop_assert_eq!(between.len(), 2 * substeps as usize);

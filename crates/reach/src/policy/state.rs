@@ -17,6 +17,8 @@ use policert_numeric::{Interval, Rational};
 use policert_policy::activation::Curve;
 use policert_policy::{Activation, Elements, Evaluator, Network};
 
+use super::taken::AnyChoice;
+
 /// A value as an affine form of the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
@@ -93,11 +95,34 @@ impl StateController {
         offsets: &[Interval],
     ) -> Vec<usize> {
         let outputs = self.outputs(seen, middle, offsets);
+        greatest(outputs.len(), |a, b| difference(&outputs, (a, b), offsets).range(offsets))
+    }
+
+    /// One output minus another over a box of what the network is shown.
+    pub(crate) fn difference(
+        &self,
+        pair: (usize, usize),
+        seen: &[Interval],
+        middle: &[f64],
+        offsets: &[Interval],
+    ) -> Form {
+        difference(&self.outputs(seen, middle, offsets), pair, offsets)
+    }
+
+    /// Forms of the actions where any of several choices may be taken.
+    pub(crate) fn any_actions(
+        &self,
+        any: &AnyChoice,
+        seen: &[Interval],
+        middle: &[f64],
+        offsets: &[Interval],
+    ) -> Vec<Form> {
+        let difference = self.difference(any.outputs, seen, middle, offsets);
         let reach: Vec<f64> = offsets.iter().map(|offset| offset.magnitude()).collect();
-        greatest(outputs.len(), |a, b| {
-            let pair = [outputs[a].clone(), outputs[b].clone()];
-            Form::combination(&[1.0, -1.0], 0.0, &pair, &reach).range(offsets)
-        })
+        let lines = any.lines.iter();
+        lines
+            .map(|line| difference.scaled(Interval::point(line.slope), line.rest, &reach))
+            .collect()
     }
 
     /// Appends the actions in a state as the network computes them in double precision, with all
@@ -167,6 +192,13 @@ impl StateController {
         let clamped = range.clamped(lower, upper);
         if clamped == range { form } else { Form::constant(clamped, offsets.len()) }
     }
+}
+
+/// One of some forms minus another.
+fn difference(outputs: &[Form], (a, b): (usize, usize), offsets: &[Interval]) -> Form {
+    let reach: Vec<f64> = offsets.iter().map(|offset| offset.magnitude()).collect();
+    let pair = [outputs[a].clone(), outputs[b].clone()];
+    Form::combination(&[1.0, -1.0], 0.0, &pair, &reach)
 }
 
 /// The outputs that may be the first of the greatest ones, given bounds of one minus another.

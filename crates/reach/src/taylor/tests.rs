@@ -293,10 +293,15 @@ fn check(seed: u64, kind: StateSetKind) -> usize {
         let mut next = Vec::new();
         for branch in &mut branches {
             let Some(choices) = branch.choices(&controller) else { return compared };
-            for choice in choices {
+            let any = match choices.len() > 1 && random.below(2) == 0 {
+                true => branch.any_of(&controller, &choices, &mut budget).expect("no limit"),
+                false => None,
+            };
+            let apart = || choices.into_iter().map(Taken::One).collect();
+            for taken in any.map_or_else(apart, |any| vec![Taken::Any(any)]) {
                 let (mut sets, wanted) = (branch.clone(), Some(&mut between));
-                if sets.act(&controller, choice).is_none()
-                    || !sets.advance((&controller, choice), wanted, &mut budget).expect("no limit")
+                if sets.act(&controller, &taken).is_none()
+                    || !sets.advance((&controller, &taken), wanted, &mut budget).expect("no limit")
                 {
                     return compared;
                 }
@@ -389,7 +394,7 @@ fn trajectories_of_known_loops_stay_inside() {
         for _ in 0..task.steps {
             let mut between = Vec::new();
             assert_eq!(sets.choices(controller), Some(vec![0]));
-            let moved = sets.advance((controller, 0), Some(&mut between), &mut budget);
+            let moved = sets.advance((controller, &Taken::One(0)), Some(&mut between), &mut budget);
             let moved = moved.expect("no limit");
             if !moved || sets.hull().iter().any(|side| side.width() > 100.0) {
                 break;
@@ -487,8 +492,8 @@ fn an_oscillator_keeps_its_width() {
     let mut budget = Budget::unlimited();
     let controller = controller(&mut random, 2);
     for _ in 0..100 {
-        let choice = sets.choices(&controller).expect("a value")[0];
-        assert!(sets.advance((&controller, choice), None, &mut budget).expect("no limit"));
+        let taken = Taken::One(sets.choices(&controller).expect("a value")[0]);
+        assert!(sets.advance((&controller, &taken), None, &mut budget).expect("no limit"));
     }
     assert!(sets.hull().iter().all(|side| side.width() < 0.3), "{:?}", sets.hull());
 }

@@ -9,7 +9,7 @@ mod violation;
 
 use std::time::Duration;
 
-use policert_certify::{LoopBox, LoopCheck, LoopClaim, LoopError, LoopPart};
+use policert_certify::{LoopBox, LoopCheck, LoopChoices, LoopClaim, LoopError, LoopPart};
 use policert_engine_api::{Budget, StopReason};
 use policert_evidence::{LoopEvidence, LoopTask, certify_loop, loop_check};
 use policert_numeric::{Interval, Rational};
@@ -147,7 +147,12 @@ fn claim(
             }
         };
         boxes += steps.iter().map(Vec::len).sum::<usize>();
-        claim.parts.push(LoopPart { initial: part.clone(), steps, stretches: None });
+        claim.parts.push(LoopPart {
+            initial: part.clone(),
+            steps,
+            stretches: None,
+            choices: LoopChoices::Apart,
+        });
     }
     Ok(Ok(claim))
 }

@@ -57,3 +57,13 @@ pub fn network(random: &mut Random, outputs: usize) -> Network {
     let node = builder.affine(node, last.0, last.1).expect("sizes");
     builder.finish(node, ElementType::F32)
 }
+
+/// About where a damped pendulum under a force is after so many stretches of time, by the midpoint method.
+pub fn swung([mut x, mut y]: [f64; 2], force: f64, (length, count): (f64, u32)) -> [f64; 2] {
+    let f = |x: f64, y: f64| -x.sin() - 0.25 * y + force;
+    for _ in 0..count {
+        let (half_x, half_y) = (x + 0.5 * length * y, y + 0.5 * length * f(x, y));
+        (x, y) = (x + length * half_y, y + length * f(half_x, half_y));
+    }
+    [x, y]
+}

@@ -11,7 +11,7 @@ use policert_testkit::{Random, case_numbers};
 use policert_verify::reach::{ReachRequest, reach};
 use serde_json::{Value, json};
 
-use super::loop_claims::{changed, check, network, shipped};
+use super::loop_claims::{changed, check, network, shipped, swung};
 
 /// The evidence of a task, which is confirmed before it is returned; null if there is none.
 fn evidence(request: ReachRequest) -> Value {
@@ -280,12 +280,7 @@ impl Pendulum {
             evaluator.evaluate(&[x, y], &mut outputs);
             let u = outputs[0];
             if self.kind == "ode" {
-                let f = |x: f64, y: f64| -x.sin() - 0.25 * y + u;
-                for _ in 0..1000 {
-                    let h = 0.25 / 1000.0;
-                    let (half_x, half_y) = (x + 0.5 * h * y, y + 0.5 * h * f(x, y));
-                    (x, y) = (x + h * half_y, y + h * f(half_x, half_y));
-                }
+                [x, y] = swung([x, y], u, (0.25 / 1000.0, 1000));
             } else {
                 (x, y) = (x + 0.25 * y, y - 0.25 * x.sin() + 0.25 * u);
             }

@@ -8,6 +8,7 @@ mod conversions;
 mod corpus;
 mod engines_agree;
 mod ic3_agrees;
+mod loop_choices;
 mod loop_claims;
 mod loop_evidence;
 mod loop_violations;
