@@ -14,6 +14,7 @@ mod flow;
 mod model;
 mod monomial;
 mod network;
+mod quadratic;
 mod series;
 mod symbols;
 

@@ -5,8 +5,9 @@ use policert_numeric::Interval;
 use policert_numeric::round::{add_up, mul_up};
 use rustc_hash::FxHashMap;
 
-use super::model::{Model, rounding};
+use super::model::{Model, Term, rounding};
 use super::monomial::Monomial;
+use super::quadratic::{Sums, Tables};
 use super::series::{MOST_TERMS, coefficients};
 
 /// Says which terms are kept.
@@ -33,11 +34,12 @@ impl Order {
 pub(super) struct Algebra {
     pub(super) order: Order,
     sums: FxHashMap<Monomial, f64>,
+    tables: Tables,
 }
 
 impl Algebra {
     pub(super) fn new(order: Order) -> Self {
-        Self { order, sums: FxHashMap::default() }
+        Self { order, sums: FxHashMap::default(), tables: Tables::default() }
     }
 
     /// a · b.
@@ -56,11 +58,26 @@ impl Algebra {
                 a.rest * q + b.rest * p + a.rest * b.rest
             }
         };
+        let (count, pairs) = (a.terms.len().min(b.terms.len()), a.terms.len() * b.terms.len());
+        let error = rounding(count + 1, mul_up(a.size(), b.size()), pairs);
+        let with_errors = |terms: Vec<Term>, dropped: f64| {
+            let error = add_up(error, mul_up(dropped, 1.0 + 1e-9));
+            Model { terms, rest: rest + Interval::ball(0.0, error) }
+        };
+        if let Some(Sums { terms, dropped }) = self.tables.product(&a.terms, &b.terms, self.order) {
+            return with_errors(terms, dropped);
+        }
+        let (terms, dropped) = self.hashed(&a.terms, &b.terms);
+        self.swept(with_errors(terms, dropped))
+    }
+
+    /// The product of two polynomials, and the magnitudes of what the order leaves out.
+    pub(super) fn hashed(&mut self, a: &[Term], b: &[Term]) -> (Vec<Term>, f64) {
         self.sums.clear();
         let mut dropped = 0.0;
         let Order { degree, time, .. } = self.order;
-        let blocks = blocks(&b.terms);
-        for &(m, x) in &a.terms {
+        let blocks = blocks(b);
+        for &(m, x) in a {
             for block in &blocks {
                 if m.degree() + block.degree > degree || m.time() + block.time > time {
                     dropped += x.abs() * block.size;
@@ -77,10 +94,7 @@ impl Algebra {
         // The order of the table decides nothing.
         let mut terms: Vec<_> = self.sums.iter().map(|(&m, &c)| (m, c)).collect();
         terms.sort_unstable_by_key(|&(m, _)| m);
-        let (count, pairs) = (a.terms.len().min(b.terms.len()), a.terms.len() * b.terms.len());
-        let error = rounding(count + 1, mul_up(a.size(), b.size()), pairs);
-        let error = add_up(error, mul_up(dropped, 1.0 + 1e-9));
-        self.swept(Model { terms, rest: rest + Interval::ball(0.0, error) })
+        (terms, dropped)
     }
 
     /// The model with its smallest terms in the rest.

@@ -14,11 +14,14 @@ use super::monomial::Monomial;
 /// A relative amount that covers the rounding of sums of magnitudes.
 const SLACK: f64 = 1.0 + 1e-9;
 
+/// A monomial with its coefficient.
+pub(super) type Term = (Monomial, f64);
+
 /// A polynomial with an interval for the rest.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     /// In the order of the monomials, none of which occurs twice.
-    pub(super) terms: Vec<(Monomial, f64)>,
+    pub(super) terms: Vec<Term>,
     pub(super) rest: Interval,
 }
 

@@ -108,11 +108,30 @@ impl Monomial {
         self.degree() == 1 && self.time() == 0
     }
 
+    /// Returns whether the squares of a symbol are monomials.
+    pub(super) fn has_powers(symbol: usize) -> bool {
+        symbol < POWERS
+    }
+
+    /// Of a monomial of degree two at most, its symbols, the lower one first; `None` where there is none.
+    pub(super) fn pair(self) -> Option<(usize, Option<usize>)> {
+        let symbols = self.0 & ((1 << TIME) - 1);
+        let last = symbols.checked_ilog2()?;
+        let low = symbol_at(symbols.trailing_zeros() as usize);
+        let high = (self.degree() > 1).then(|| symbol_at(last as usize));
+        Some((low, high))
+    }
+
     /// Returns whether it is never negative.
     #[inline]
     pub(super) fn is_even(self) -> bool {
         self.0 & ODD == 0
     }
+}
+
+/// The symbol to whose exponent a bit belongs.
+fn symbol_at(bit: usize) -> usize {
+    if bit < 4 * POWERS { bit / 4 } else { bit - 4 * POWERS + POWERS }
 }
 
 /// Where the exponent of a symbol begins.
