@@ -15,6 +15,7 @@ mod formulas;
 mod motion;
 mod series;
 mod sets;
+mod single_cells;
 mod state_network;
 mod state_sets;
 mod trajectory;
@@ -36,6 +37,7 @@ use motion::Motion;
 use sets::{Set, Tighter};
 use state_sets::StateLoop;
 
+pub use cells::CellPrecision;
 pub use choices::LoopChoices;
 pub use flaw::{LoopError, LoopFlaw};
 pub use sets::LoopSide;
@@ -111,7 +113,7 @@ pub struct LoopCheck<'t> {
 }
 
 impl<'t> LoopCheck<'t> {
-    /// Prepares a task; `network` is the one that it names, if it names one.
+    /// Prepares a task; `network` is the one that it names, if it names one; `precision` is that of a network that reads cells.
     ///
     /// # Errors
     /// [`LoopError::Unsupported`].
@@ -119,6 +121,7 @@ impl<'t> LoopCheck<'t> {
         task: &'t Task,
         network: Option<Network>,
         between_samples: bool,
+        precision: CellPrecision,
     ) -> Result<Self, LoopError> {
         if let Some(what) = unknown(task) {
             return Err(LoopError::Unsupported(what.to_owned()));
@@ -136,7 +139,8 @@ impl<'t> LoopCheck<'t> {
                 let motion = parts
                     .and_then(|parts| Motion::new(&task.dynamics, task.inputs.len(), parts))
                     .ok_or_else(|| LoopError::Unsupported("steps without length".to_owned()))?;
-                let cells = Cells::new(task, network).map_err(LoopError::Unsupported)?;
+                let cells = Cells::new(task, network, precision);
+                let cells = cells.map_err(LoopError::Unsupported)?;
                 Kind::Cells { cells, motion }
             }
         };

@@ -33,8 +33,8 @@ mod witness;
 pub use policert_engine_api::{OverStarts, ValuedPieces, ValuedState};
 
 pub use control_loop::{
-    LoopBox, LoopCheck, LoopChoices, LoopClaim, LoopError, LoopFlaw, LoopPart, LoopRun,
-    LoopViolation, Stretches, ViolationError, check_violation,
+    CellPrecision, LoopBox, LoopCheck, LoopChoices, LoopClaim, LoopError, LoopFlaw, LoopPart,
+    LoopRun, LoopViolation, Stretches, ViolationError, check_violation,
 };
 pub use error::ReplayError;
 pub use interval_scores::IntervalChoices;

@@ -32,7 +32,7 @@ pub(crate) fn plain_scores(single: &SinglePrecision, inputs: &[i64]) -> Vec<Opti
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "constants are rounded to single precision")]
-fn plain_node(op: &Op, values: &[Vec<f32>], features: &[f32]) -> Vec<f32> {
+pub(crate) fn plain_node(op: &Op, values: &[Vec<f32>], features: &[f32]) -> Vec<f32> {
     let of = |id: &NodeId| &values[id.index()];
     let places = |ids: &[NodeId]| 0..ids.first().map_or(0, |id| of(id).len());
     match op {

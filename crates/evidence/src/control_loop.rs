@@ -6,7 +6,7 @@ mod violation;
 use std::path::{Path, PathBuf};
 
 use policert_certify::{
-    LoopBox, LoopCheck, LoopChoices, LoopClaim, LoopError, LoopPart, LoopViolation,
+    CellPrecision, LoopBox, LoopCheck, LoopChoices, LoopClaim, LoopError, LoopPart, LoopViolation,
 };
 use policert_control_loop::{AfterGoal, Controller, GoalRule, InitialRange, Task};
 use policert_engine_api::Budget;
@@ -25,6 +25,10 @@ pub use violation::{RunRecord, ViolationRecord};
 /// What the evidence means.
 const SEMANTICS: &str = "each box contains all states that the loop may be in at its step, if it begins in its part; a network \
      in f64, as computed, and everything else over the reals";
+
+/// The same of a network in single precision.
+const SINGLE_SEMANTICS: &str = "each box contains all states that the loop may be in at its step, if it begins in its part; a network \
+     in f32, as computed, and everything else over the reals";
 
 /// The same where the network reads the state.
 const STATE_SEMANTICS: &str = "from all parts of the initial box the loop meets the specification, as affine forms over stretches of time \
@@ -93,6 +97,26 @@ pub struct LoopTask {
     pub granularity: Option<Vec<String>>,
     /// True if unsafe sets are not to be met between steps either.
     pub between_samples: bool,
+    /// In which precision a network that reads cells is computed.
+    #[serde(default, skip_serializing_if = "LoopEvaluation::is_double")]
+    pub evaluation: LoopEvaluation,
+}
+
+/// In which precision a network that reads cells is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoopEvaluation {
+    /// In doubles.
+    #[default]
+    F64,
+    /// In single precision, sums from the first input to the last.
+    F32,
+}
+
+impl LoopEvaluation {
+    fn is_double(&self) -> bool {
+        *self == Self::F64
+    }
 }
 
 /// A part of the initial box with its boxes by step, from step 1 on.
@@ -154,7 +178,11 @@ impl LoopEvidence {
             choices: (part.choices == LoopChoices::Together).then_some(TOGETHER),
         };
         let by_stretches = claim.parts.iter().any(|part| part.stretches.is_some());
-        let semantics = if by_stretches { STATE_SEMANTICS } else { SEMANTICS };
+        let semantics = match task.evaluation {
+            _ if by_stretches => STATE_SEMANTICS,
+            LoopEvaluation::F64 => SEMANTICS,
+            LoopEvaluation::F32 => SINGLE_SEMANTICS,
+        };
         let parts = claim.parts.into_iter().map(part).collect();
         let shown = LoopProof::Safe { goal_step: claim.goal_step, parts };
         Self::new(task, inputs, ("safe", semantics, shown))
@@ -226,10 +254,14 @@ pub fn loop_network(task: &Task, budget: &Budget) -> Result<Option<Network>, Fai
 /// [`Failure`] if the network cannot be read; in it, what the check does not know.
 pub fn loop_check<'t>(
     task: &'t Task,
-    between_samples: bool,
+    (between_samples, evaluation): (bool, LoopEvaluation),
     budget: &Budget,
 ) -> Result<Result<LoopCheck<'t>, LoopError>, Failure> {
-    Ok(LoopCheck::new(task, loop_network(task, budget)?, between_samples))
+    let precision = match evaluation {
+        LoopEvaluation::F64 => CellPrecision::Double,
+        LoopEvaluation::F32 => CellPrecision::Single,
+    };
+    Ok(LoopCheck::new(task, loop_network(task, budget)?, between_samples, precision))
 }
 
 /// Checks evidence about a control loop, with the files that it names.
@@ -248,6 +280,9 @@ pub(crate) fn check(file: &File<'_>, budget: &mut Budget) -> Result<CheckedLoop,
     let task = asked.read().map_err(in_evidence)?;
     let inputs = read_inputs(file, &asked, &task, budget)?;
     let finding = match file.value().get("violation") {
+        Some(_) if asked.evaluation == LoopEvaluation::F32 => {
+            return Err(file.rejected("there is no evidence of trajectories in single precision"));
+        }
         Some(_) => violation::check(file, &task, budget)?,
         None => check_safe(file, &task, &asked, budget)?,
     };
@@ -274,9 +309,15 @@ fn check_safe(
     asked: &LoopTask,
     budget: &mut Budget,
 ) -> Result<LoopFinding, Failure> {
-    let semantics = match task.controller {
-        Controller::StateNetwork(_) => STATE_SEMANTICS,
-        Controller::CellNetwork(_) | Controller::CellFormula { .. } => SEMANTICS,
+    let semantics = match (&task.controller, asked.evaluation) {
+        (Controller::CellNetwork(_), LoopEvaluation::F32) => SINGLE_SEMANTICS,
+        (_, LoopEvaluation::F32) => {
+            return Err(file.rejected("`evaluation` is that of networks that read cells"));
+        }
+        (Controller::StateNetwork(_), LoopEvaluation::F64) => STATE_SEMANTICS,
+        (Controller::CellNetwork(_) | Controller::CellFormula { .. }, LoopEvaluation::F64) => {
+            SEMANTICS
+        }
     };
     compare_semantics(file, semantics)?;
     let goal_step = match file.value().get("goal_step") {
@@ -291,7 +332,8 @@ fn check_safe(
         }
         error => file.rejected(&error.to_string()),
     };
-    let mut checker = loop_check(task, asked.between_samples, budget)?.map_err(refused)?;
+    let checker = loop_check(task, (asked.between_samples, asked.evaluation), budget)?;
+    let mut checker = checker.map_err(refused)?;
     let boxes = checker.check(&claim, budget).map_err(refused)?;
     Ok(LoopFinding::Safe { boxes, parts: claim.parts.len() })
 }

@@ -31,8 +31,8 @@ pub use policert_certify::OverStarts;
 
 pub use certify::{CertifyReport, CertifyRequest, Quantity, certify, certify_unwritten};
 pub use control_loop::{
-    CheckedLoop, LoopEvidence, LoopFinding, LoopProof, LoopTask, PartRecord, RunRecord,
-    ViolationRecord, certify_loop, loop_check, loop_network,
+    CheckedLoop, LoopEvaluation, LoopEvidence, LoopFinding, LoopProof, LoopTask, PartRecord,
+    RunRecord, ViolationRecord, certify_loop, loop_check, loop_network,
 };
 pub use evidence::{
     ConditionRecord, EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover,

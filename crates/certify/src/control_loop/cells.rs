@@ -7,13 +7,23 @@ use policert_control_loop::{ActionMap, Axis, BoxEdge, Controller, Grid, Task};
 use policert_numeric::{Interval, Rational};
 use policert_policy::{Evaluator, Network};
 
-use super::LoopFlaw;
 use super::formulas::Formula;
 use super::sets::{LoopSide, outer};
+use super::{LoopFlaw, single_cells};
 use crate::interval_scores::evaluate;
 
 /// A box that meets more cells than this is not looked at.
 const MOST_CELLS: usize = 1 << 16;
+
+/// In which precision a network that reads cells is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CellPrecision {
+    /// In doubles.
+    #[default]
+    Double,
+    /// In single precision, sums from the first input to the last.
+    Single,
+}
 
 /// A cell, by its position along each variable.
 pub(super) type CellPosition = Vec<usize>;
@@ -24,6 +34,7 @@ pub(super) struct Cells<'t> {
     grid: &'t Grid,
     map: &'t ActionMap,
     controller: CellController,
+    precision: CellPrecision,
     /// Ranges of the disturbances, which are the inputs after the actions.
     disturbances: Vec<Interval>,
     known: BTreeMap<CellPosition, Option<Vec<Interval>>>,
@@ -37,7 +48,11 @@ enum CellController {
 
 impl<'t> Cells<'t> {
     /// The controller of a task; `network` is the one that the task names. The reason why there is none.
-    pub fn new(task: &'t Task, network: Option<Network>) -> Result<Self, String> {
+    pub fn new(
+        task: &'t Task,
+        network: Option<Network>,
+        precision: CellPrecision,
+    ) -> Result<Self, String> {
         let Some(grid) = &task.grid else { return Err("a controller without cells".to_owned()) };
         let n = grid.axes().len();
         let controller = match (&task.controller, network) {
@@ -56,7 +71,8 @@ impl<'t> Cells<'t> {
         };
         let disturbances = task.dynamics.disturbances.iter();
         let disturbances = disturbances.map(|one| range(&one.lower, &one.upper)).collect();
-        Ok(Self { grid, map: &task.action, controller, disturbances, known: BTreeMap::new() })
+        let (map, known) = (&task.action, BTreeMap::new());
+        Ok(Self { grid, map, controller, precision, disturbances, known })
     }
 
     /// The cells that a box meets, with its part in each, or what stands against it.
@@ -127,7 +143,7 @@ impl<'t> Cells<'t> {
     /// The outputs of the network in a cell, as computed in double precision and exactly; `None` if there is no network, or
     /// a number on the way may overflow.
     pub fn network_outputs(&mut self, cell: &CellPosition) -> Option<Vec<(f64, Interval)>> {
-        let shown: Vec<f64> = self.edges(cell).into_iter().map(BoxEdge::nearest_f32).collect();
+        let shown = self.shown(cell);
         let CellController::Network { network, evaluator } = &mut self.controller else {
             return None;
         };
@@ -146,12 +162,22 @@ impl<'t> Cells<'t> {
         both.map(|(computed, exact)| computed.is_finite().then_some((computed, exact))).collect()
     }
 
+    /// What a network is shown of a cell.
+    fn shown(&self, cell: &CellPosition) -> Vec<f64> {
+        self.edges(cell).into_iter().map(BoxEdge::nearest_f32).collect()
+    }
+
     fn outputs(&mut self, cell: &CellPosition) -> Option<Vec<Interval>> {
         if let CellController::Formulas(formulas) = &self.controller {
             let edges = self.edges(cell).into_iter();
             let bounds: Vec<Interval> =
                 edges.map(|edge| Interval::enclosing(edge.exact())).collect();
             return formulas.iter().map(|formula| formula.value(&bounds)).collect();
+        }
+        if let (CellPrecision::Single, CellController::Network { network, .. }) =
+            (self.precision, &self.controller)
+        {
+            return single_cells::outputs(network, &self.shown(cell));
         }
         // The exact output, too.
         let both = self.network_outputs(cell)?.into_iter();

@@ -9,7 +9,7 @@ use policert_numeric::Rational;
 use policert_policy::Network;
 
 use super::arithmetic::{Arithmetic, Doubles};
-use super::cells::Cells;
+use super::cells::{CellPrecision, Cells};
 use super::motion::Motion;
 use super::series::Program;
 use super::sets::outer;
@@ -78,7 +78,10 @@ impl<'t, A: Arithmetic + Copy> Follower<'t, A> {
                     }
                     Controller::CellNetwork(_) | Controller::StateNetwork(_) => None,
                 };
-                Controls::Cells { cells: Cells::new(task, network)?, formulas }
+                Controls::Cells {
+                    cells: Cells::new(task, network, CellPrecision::Double)?,
+                    formulas,
+                }
             }
         };
         let flow = match (dynamics.kind, stretches) {

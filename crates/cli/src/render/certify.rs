@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use policert_evidence::{CertifyReport, EndKind, LoopTask, OverStarts, Quantity};
+use policert_evidence::{CertifyReport, EndKind, LoopEvaluation, LoopTask, OverStarts, Quantity};
 use policert_files::{name, shown};
 use policert_outcome::{Certified, Outcome};
 use policert_problem::QuestionAim;
@@ -58,6 +58,9 @@ fn question(task: &LoopTask) -> String {
     let widths = task.granularity.as_ref();
     parts.extend(widths.map(|widths| format!("cells of width {}", name(&widths.join(", ")))));
     parts.push(looked(task.between_samples).to_owned());
+    if task.evaluation == LoopEvaluation::F32 {
+        parts.push("network in f32, as computed".to_owned());
+    }
     parts.join("; ")
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use policert_certify::{LoopBox, LoopCheck, LoopChoices, LoopClaim, LoopError, LoopPart};
 use policert_engine_api::{Budget, StopReason};
-use policert_evidence::{LoopEvidence, LoopTask, certify_loop, loop_check};
+use policert_evidence::{LoopEvaluation, LoopEvidence, LoopTask, certify_loop, loop_check};
 use policert_numeric::{Interval, Rational};
 use policert_outcome::{Certified, Failure, Input, Outcome};
 use policert_reach::{
@@ -80,9 +80,14 @@ fn evidence(
     inputs: Vec<Input>,
     budget: &mut Budget,
 ) -> Result<Result<LoopEvidence, String>, Failure> {
+    let mut evaluation = LoopEvaluation::F64;
     if matches!(task.controller, Controller::CellNetwork(_)) {
-        if request.arithmetic.evaluation != Evaluation::F64 {
-            return Ok(Err("there is none of networks in single precision".to_owned()));
+        if request.arithmetic.evaluation == Evaluation::F32 {
+            evaluation = LoopEvaluation::F32;
+            if matches!(analysis.verdict, ReachVerdict::Unsafe(_)) {
+                let what = "trajectories under networks in single precision";
+                return Ok(Err(format!("there is none of {what}")));
+            }
         }
         if request.arithmetic.rounding != Rounding::AsComputed {
             return Ok(Err("there is none of every order of summation".to_owned()));
@@ -99,10 +104,14 @@ fn evidence(
             .as_ref()
             .map(|widths| widths.iter().map(Rational::to_string).collect()),
         between_samples: request.between_samples,
+        evaluation,
     };
     Ok(match &analysis.verdict {
-        ReachVerdict::Safe { goal_step } => claim(request, task, (analysis, *goal_step), budget)?
-            .map(|claim| LoopEvidence::safe(asked, inputs, claim)),
+        ReachVerdict::Safe { goal_step } => {
+            let looked = (request.between_samples, evaluation);
+            claim(looked, task, (analysis, *goal_step), budget)?
+                .map(|claim| LoopEvidence::safe(asked, inputs, claim))
+        }
         ReachVerdict::Unsafe(counterexample) => violation::claim(task, counterexample, budget)?
             .map(|claim| LoopEvidence::violated(asked, inputs, &task.controller, &claim)),
         ReachVerdict::Unknown(_) => Err("there is none but for *safe* and *unsafe*".to_owned()),
@@ -116,12 +125,12 @@ fn written(range: &policert_reach::InitialRange) -> String {
 
 /// What is claimed of *safe*, or the reason why nothing is.
 fn claim(
-    request: &ReachRequest,
+    looked: (bool, LoopEvaluation),
     task: &Task,
     (analysis, goal_step): (&LoopAnalysis, Option<u32>),
     budget: &mut Budget,
 ) -> Result<Result<LoopClaim, String>, Failure> {
-    let mut check = match loop_check(task, request.between_samples, budget)? {
+    let mut check = match loop_check(task, looked, budget)? {
         Ok(check) => check,
         Err(LoopError::Unsupported(what)) => return Ok(Err(format!("there is none of {what}"))),
         Err(error) => return Ok(Err(error.to_string())),

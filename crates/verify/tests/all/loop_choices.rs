@@ -181,3 +181,57 @@ fn a_switch_that_is_unclear_at_every_step_is_followed_as_one_set() {
     lie["inputs"][0]["sha256"] = json!(file_digest(&path).expect("read"));
     assert_eq!(check(&lie), 51);
 }
+
+/// A network whose sum is 1 in doubles and 0 in single precision: 2²⁴ + 1 − 2²⁴.
+#[test]
+fn evidence_in_single_precision_is_about_single_precision() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("sum.toml");
+    let mut builder = policert_policy::NetworkBuilder::new(2).expect("inputs");
+    let input = builder.input();
+    let zeros = policert_policy::Matrix::new(3, 2, vec![0.0; 6]).expect("the shape fits");
+    let large = 16_777_216.0;
+    let node = builder.affine(input, zeros, vec![large, 1.0, large]).expect("fits");
+    let sum = policert_policy::Matrix::new(1, 3, vec![1.0, 1.0, -1.0]).expect("the shape fits");
+    let output = builder.affine(node, sum, vec![0.0]).expect("fits");
+    let network = builder.finish(output, ElementType::F32);
+    fs::write(
+        folder.path().join("net.onnx"),
+        write_onnx(&network, ElementType::F32).expect("an ONNX file"),
+    )
+    .expect("written");
+    let text = |condition: &str| {
+        format!(
+            "state = [\"x\"]\ninput = [\"u\"]\n[dynamics]\nkind = \"difference\"\nupdate = [\"x + u\"]\n\
+             [abstraction]\nstate_space_lower = [-8]\nstate_space_upper = [8]\ngranularity = [1]\n\
+             [policy]\nnetwork = \"net.onnx\"\n[initial]\nlower = [\"1/4\"]\nupper = [\"1/2\"]\n\
+             [horizon]\nsteps = 3\n[unsafe]\ncondition = \"{condition}\"\n"
+        )
+    };
+    for (evaluation, condition) in [("f32", "x > 1"), ("f64", "x < 3 and x > 2.6")] {
+        fs::write(&path, text(condition)).expect("written");
+        let mut request =
+            ReachRequest { evidence: true, certify: true, ..ReachRequest::new(path.clone()) };
+        if evaluation == "f32" {
+            request.arithmetic.evaluation = policert_reach::Evaluation::F32;
+        }
+        let outcome = reach(&request, &CancelFlag::default(), &mut Silent);
+        let evidence = outcome.report.evidence.expect("evidence");
+        let honest = serde_json::to_value(evidence).expect("JSON");
+        assert_eq!(check(&honest), 0, "{evaluation}");
+        assert_eq!(honest["task"].get("evaluation").is_some(), evaluation == "f32");
+        // The same boxes about the other arithmetic.
+        let other = |lie: &mut Value| {
+            let words = [("f32", "f64"), ("f64", "f32")];
+            let (own, other) = words[usize::from(evaluation == "f64")];
+            let text = lie["semantics"].as_str().expect("text").replace(own, other);
+            lie["semantics"] = json!(text);
+            lie["task"]["evaluation"] = json!(other);
+        };
+        assert_eq!(changed(&honest, other), 51, "{evaluation}");
+        let half = |lie: &mut Value| {
+            lie["task"]["evaluation"] = json!(if evaluation == "f32" { "f64" } else { "f32" });
+        };
+        assert_eq!(changed(&honest, half), 51, "{evaluation}");
+    }
+}
