@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 use policert_engine_api::{CancelFlag, Limits, StopReason, resident_memory};
 use policert_outcome::{ExitStatus, remove_unfinished};
 
-/// So much time of the processor the work has to end by itself.
+/// So much time of the processor the work has to end by itself,
 const GRACE: Duration = Duration::from_millis(350);
+/// and so much more for each so many bytes that it has to give back.
+const GRACE_OF_MEMORY: (Duration, u64) = (Duration::from_millis(1), 2_000_000);
 /// The same for work that waits for something else, by the clock on the wall.
 const WAIT: Duration = Duration::from_secs(10);
 /// An interrupted run may finish a step and write what it has.
@@ -44,7 +46,8 @@ pub fn within<T>(
     let over = &Mutex::new(false);
     thread::scope(|scope| {
         let watch = move || {
-            let mut watch = Watch { limits, begin, cancel, stopped: None };
+            let mut watch =
+                Watch { limits, begin, cancel, stopped: None, to_give_back: Duration::ZERO };
             while watch.goes_on() {
                 match watched.recv_timeout(watch.pause()) {
                     Err(RecvTimeoutError::Timeout) => {}
@@ -74,6 +77,8 @@ struct Watch<'a> {
     cancel: &'a CancelFlag,
     /// When the flag was raised: by the clock, and in time of the processor.
     stopped: Option<(Instant, Duration)>,
+    /// Time to give back the memory that the work had then.
+    to_give_back: Duration,
 }
 
 impl Watch<'_> {
@@ -87,12 +92,16 @@ impl Watch<'_> {
             self.cancel.stop(StopReason::Memory);
         }
         let Some(reason) = self.cancel.reason() else { return true };
-        let (since, processor) =
-            *self.stopped.get_or_insert_with(|| (Instant::now(), processor_time()));
+        let (since, processor) = *self.stopped.get_or_insert_with(|| {
+            let (time, bytes) = GRACE_OF_MEMORY;
+            let parts = resident_memory().unwrap_or(0) / bytes;
+            self.to_give_back = time * u32::try_from(parts).unwrap_or(u32::MAX);
+            (Instant::now(), processor_time())
+        });
         let too_much = memory.is_some_and(|(limit, used)| used > beyond(limit));
         let grace = match reason {
             StopReason::Interrupted => GRACE_INTERRUPTED,
-            _ => GRACE,
+            _ => GRACE + self.to_give_back,
         };
         !too_much
             && processor_time().saturating_sub(processor) < grace
@@ -155,8 +164,13 @@ mod tests {
     fn memory_raises_the_flag() {
         let cancel = CancelFlag::default();
         let limits = Limits { memory: Some(1), ..Limits::default() };
-        let mut watch =
-            Watch { limits: &limits, begin: Instant::now(), cancel: &cancel, stopped: None };
+        let mut watch = Watch {
+            limits: &limits,
+            begin: Instant::now(),
+            cancel: &cancel,
+            stopped: None,
+            to_give_back: Duration::ZERO,
+        };
         assert!(!watch.goes_on());
         assert_eq!(cancel.reason(), Some(StopReason::Memory));
     }

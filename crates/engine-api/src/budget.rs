@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+use crate::turns::Turn;
+
 /// Says why an engine stopped before it had an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
@@ -98,6 +100,8 @@ pub struct Budget {
     cancel: CancelFlag,
     polls: u32,
     memory_checked: Instant,
+    /// Where engines share processors: at a poll it may be another one's turn.
+    turn: Option<Arc<Turn>>,
 }
 
 /// The number of polls that share one look at the clock.
@@ -108,7 +112,7 @@ impl Budget {
     #[must_use]
     pub fn new(limits: Limits, cancel: CancelFlag) -> Self {
         let start = Instant::now();
-        Self { limits, start, cancel, polls: 0, memory_checked: start }
+        Self { limits, start, cancel, polls: 0, memory_checked: start, turn: None }
     }
 
     /// A budget without limits.
@@ -121,13 +125,14 @@ impl Budget {
     #[must_use]
     pub fn fork(&self) -> Self {
         let (limits, cancel) = (self.limits.clone(), self.cancel.clone());
-        Self { limits, cancel, polls: 0, ..*self }
+        Self { limits, cancel, polls: 0, turn: self.turn.clone(), ..*self }
     }
 
     /// A part of it that begins now and has this much time, if that is limited.
     #[must_use]
     pub fn within(&self, time: Option<Duration>) -> Self {
-        Self::new(Limits { time, ..self.limits.clone() }, self.cancel.clone())
+        let part = Self::new(Limits { time, ..self.limits.clone() }, self.cancel.clone());
+        Self { turn: self.turn.clone(), ..part }
     }
 
     /// The same with at most this many states.
@@ -137,10 +142,23 @@ impl Budget {
         self
     }
 
+    /// The same with another limit of memory, in bytes.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Option<u64>) -> Self {
+        self.limits.memory = memory;
+        self
+    }
+
     /// The same with another flag that stops it.
     #[must_use]
     pub fn with_flag(self, cancel: CancelFlag) -> Self {
         Self { cancel, ..self }
+    }
+
+    /// The same for an engine that works in turns with others.
+    #[must_use]
+    pub fn with_turn(self, turn: Arc<Turn>) -> Self {
+        Self { turn: Some(turn), ..self }
     }
 
     /// Time since the start.
@@ -183,6 +201,10 @@ impl Budget {
     /// The reason to stop.
     pub fn poll_clock(&mut self) -> Result<(), StopReason> {
         self.cancel.check()?;
+        if let Some(turn) = &self.turn {
+            turn.pass(false);
+            self.cancel.check()?;
+        }
         let now = Instant::now();
         if self.limits.time.is_some_and(|limit| now.duration_since(self.start) >= limit) {
             return Err(StopReason::Time);
@@ -192,7 +214,7 @@ impl Budget {
         {
             self.memory_checked = now;
             if resident_memory().is_some_and(|used| used > limit) {
-                return Err(StopReason::Memory);
+                return self.turn.as_ref().map_or(Err(StopReason::Memory), |turn| turn.relieve());
             }
         }
         Ok(())
@@ -205,10 +227,11 @@ impl Budget {
     pub fn check_memory(&self, more: u64) -> Result<(), StopReason> {
         // Without a limit the system need not be asked.
         let Some(limit) = self.limits.memory else { return Ok(()) };
-        match resident_memory() {
-            Some(used) if used.saturating_add(more) > limit => Err(StopReason::Memory),
-            Some(_) | None => Ok(()),
+        while resident_memory().is_some_and(|used| used.saturating_add(more) > limit) {
+            self.cancel.check()?;
+            self.turn.as_ref().map_or(Err(StopReason::Memory), |turn| turn.relieve())?;
         }
+        Ok(())
     }
 
     /// Checks whether `stored` states are within the limit.

@@ -18,6 +18,7 @@ mod question;
 mod recorder;
 mod side_table;
 mod trace;
+mod turns;
 mod verdict;
 
 pub use budget::{Budget, CancelFlag, Limits, StopReason, resident_memory};
@@ -38,4 +39,5 @@ pub use question::{Aim, Question, StartStates, StuckRule};
 pub use recorder::{AskedQuery, Recorder, SelectionQuery, Values};
 pub use side_table::{Id, SideTable};
 pub use trace::{Trace, TraceStep};
+pub use turns::{Turn, Turns};
 pub use verdict::{Answer, Counts, UnknownReason, Verdict};

@@ -149,6 +149,14 @@ impl AbstractStateTable {
         AbstractState(self.packed(id).into())
     }
 
+    /// The ids, in the order of the states.
+    #[must_use]
+    pub fn sorted(&self) -> Vec<AbstractStateId> {
+        let mut ids: Vec<_> = (0..self.len).map(AbstractStateId::from_index).collect();
+        ids.sort_unstable_by_key(|&id| self.packed(id));
+        ids
+    }
+
     /// Number of states met.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -225,6 +233,8 @@ mod tests {
                 assert_eq!(table.state(id), state(i));
             }
             assert_eq!(table.len() as u64, count);
+            let sorted: Vec<_> = table.sorted().into_iter().map(|id| table.state(id)).collect();
+            assert!(sorted.len() as u64 == count && sorted.is_sorted());
         }
     }
 }

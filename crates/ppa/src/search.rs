@@ -90,8 +90,9 @@ impl FragmentSearch<'_, '_, '_> {
         let start = abstract_start_states(self.abstraction, self.queries, self.budget)?;
         // The first abstract unsafe state has a shortest path.
         let until_unsafe = self.abstraction.question.stop_at_first_unsafe;
-        for state in &start {
-            let (id, _) = fragment.states.intern(state);
+        for id in start.sorted() {
+            self.budget.poll()?;
+            let (id, _) = fragment.states.intern(&start.state(id));
             self.meet(fragment, id, None, true)?;
             // An unsafe abstract start state is expanded: it may hold safe start states.
             queue.push_back(id);

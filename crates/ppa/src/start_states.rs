@@ -1,7 +1,7 @@
 //! Abstract start states S₀|𝒫, by the same backtracking search as the targets of an expansion
 //! (PPA 2022, Section 7).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use policert_engine_api::{Answer, Budget, EngineError, StartStates};
 use policert_model::{Conjunction, State, Truth};
@@ -9,9 +9,9 @@ use policert_numeric::{IntBox, IntInterval};
 
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
-use crate::{AbstractState, PredId, PredicateSet};
+use crate::{AbstractState, AbstractStateTable, PredId, PredicateSet};
 
-/// The abstract start states, sorted.
+/// The abstract start states.
 ///
 /// # Errors
 /// A stop of the budget, or a construct that cannot be decided.
@@ -19,16 +19,16 @@ pub fn abstract_start_states(
     abstraction: &Abstraction<'_>,
     queries: &mut Queries<'_>,
     budget: &mut Budget,
-) -> Result<BTreeSet<AbstractState>, EngineError> {
+) -> Result<AbstractStateTable, EngineError> {
     let (question, predicates) = (abstraction.question, &abstraction.predicates);
-    let mut found = BTreeSet::new();
+    let mut found = AbstractStateTable::default();
     for source in question.start_states() {
         match source {
             StartStates::List(states) => {
                 for state in states {
                     budget.poll()?;
                     abstraction.require_in_domains(state)?;
-                    found.insert(predicates.project(state));
+                    found.intern(&predicates.project(state));
                 }
             }
             StartStates::Region(condition, sides) => {
@@ -44,7 +44,7 @@ struct StartSearch<'s, 'a> {
     predicates: &'s PredicateSet,
     queries: &'s mut Queries<'a>,
     budget: &'s mut Budget,
-    found: &'s mut BTreeSet<AbstractState>,
+    found: &'s mut AbstractStateTable,
 }
 
 /// Start states on the way to an abstract one.
@@ -112,7 +112,7 @@ impl StartSearch<'_, '_> {
             for (k, location) in layout.locations().iter().enumerate() {
                 layout.set_location(&mut partial.found, k, partial.sides[location.index()].lo);
             }
-            self.found.insert(partial.found);
+            self.found.intern(&partial.found);
             return Ok(());
         };
         for value in [true, false] {

@@ -15,7 +15,7 @@ mod prob_ppa;
 
 pub(crate) use prob::truth;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use policert_engine_api::{
     Aim, Attempt, Conclusion, Configuration, ConfigurationError, Configured, Context, Engine,
@@ -230,7 +230,7 @@ pub(crate) fn answer(
     let mut conclusion = settled(name, engine.answer(question, context))?;
     if conclusion.attempts.is_empty() {
         let result = result_text(&conclusion.answer);
-        conclusion.attempts.push(attempt(conclusion.engine, result, begin));
+        conclusion.attempts.push(attempt(conclusion.engine, result, begin.elapsed()));
     }
     Ok(conclusion)
 }
@@ -251,8 +251,8 @@ fn settled(
     ))
 }
 
-fn attempt(engine: &str, result: String, begin: Instant) -> Attempt {
-    Attempt { engine: engine.to_owned(), result, time_s: Some(begin.elapsed().as_secs_f64()) }
+fn attempt(engine: &str, result: String, time: Duration) -> Attempt {
+    Attempt { engine: engine.to_owned(), result, time_s: Some(time.as_secs_f64()) }
 }
 
 fn result_text(answer: &EngineAnswer) -> String {

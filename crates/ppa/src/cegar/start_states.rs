@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use policert_engine_api::{Budget, EngineError, StartStates};
-use policert_numeric::IntInterval;
+use policert_engine_api::{Answer, Budget, EngineError, StartStates};
+use policert_model::{Condition, Conjunction, State};
+use policert_numeric::{IntBox, IntInterval};
 
 use super::cell::Literal;
 use super::reachability::LeafSearch;
@@ -11,7 +12,6 @@ use super::start_list::StartList;
 use super::state_tree::{StateTree, TreeNodeId};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
-use crate::region::Region;
 
 /// Up to how many start states are listed one by one, with repetitions.
 const LIST_LIMIT: usize = 1 << 14;
@@ -96,7 +96,7 @@ impl StartSearch<'_, '_, '_> {
         for (number, source) in sources.iter().enumerate() {
             for locations in self.start_locations(source)? {
                 let root = self.tree.root(&locations);
-                self.start_leaves(root, number, source, found)?;
+                self.start_leaves(root, number, source, None, found)?;
             }
         }
         Ok(())
@@ -140,24 +140,30 @@ impl StartSearch<'_, '_, '_> {
         }
     }
 
-    /// Collects the leaves under a node that hold start states of a source.
+    /// Collects the leaves under a node that hold start states of a source. `known` is what is known of
+    /// the node's start states if they were looked at on the way to it.
     fn start_leaves(
         &mut self,
         id: TreeNodeId,
         number: usize,
         source: &StartStates<'_>,
+        known: Option<&Inhabited>,
         found: &mut BTreeSet<TreeNodeId>,
     ) -> Result<(), EngineError> {
         self.budget.poll()?;
-        let known = self.tree.node(id).holds_start(number);
-        let any = match known {
-            Some(any) => any,
-            None => {
-                let any = self.holds_start(id, source)?;
-                self.tree.node_mut(id).note_start(number, any);
-                any
+        let mut inhabited = None;
+        let any = match (self.tree.node(id).holds_start(number), source) {
+            (Some(any), _) => any,
+            (None, StartStates::List(states)) => {
+                let cell = self.tree.cell(id);
+                states.iter().any(|state| cell.contains(state))
+            }
+            (None, StartStates::Region(condition, sides)) => {
+                inhabited = self.inhabited(id, (condition, sides), known)?;
+                inhabited.is_some()
             }
         };
+        self.tree.node_mut(id).note_start(number, any);
         if !any {
             return Ok(());
         }
@@ -167,30 +173,60 @@ impl StartSearch<'_, '_, '_> {
             }
             Some((_, parts)) => {
                 for part in parts {
-                    self.start_leaves(part, number, source, found)?;
+                    self.start_leaves(part, number, source, inhabited.as_ref(), found)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn holds_start(
+    /// The start states in a node, of a condition and a box; `None` if there are none. `above` are those of
+    /// the node that it is a part of.
+    fn inhabited(
         &mut self,
         id: TreeNodeId,
-        source: &StartStates<'_>,
-    ) -> Result<bool, EngineError> {
-        let cell = self.tree.cell(id);
-        match source {
-            StartStates::List(states) => Ok(states.iter().any(|state| cell.contains(state))),
-            StartStates::Region(condition, sides) => {
-                let sides = sides.intersect(&cell.sides);
-                if sides.is_empty() {
-                    return Ok(false);
-                }
+        (condition, sides): (&Condition, &IntBox),
+        above: Option<&Inhabited>,
+    ) -> Result<Option<Inhabited>, EngineError> {
+        let mut part = match (above, self.tree.last_literal(id)) {
+            (Some(above), Some(literal)) => above.with(&literal),
+            _ => {
+                let cell = self.tree.cell(id);
                 let conditions = cell.others.iter().map(Literal::condition);
-                let region = Region::new(sides, conditions.chain([condition]));
-                self.queries.is_inhabited(&region, self.budget)
+                let condition = conditions.chain([condition]).collect();
+                Inhabited { sides: sides.intersect(&cell.sides), condition, witness: None }
+            }
+        };
+        if !part.condition.narrow(&mut part.sides) {
+            return Ok(None);
+        }
+        if !part.condition.is_true() && part.witness.is_none() {
+            let Inhabited { condition, sides, .. } = &part;
+            match self.queries.narrowed_inhabitant(condition, sides, self.budget)? {
+                Answer::Refuted => return Ok(None),
+                Answer::Possible(witness) => part.witness = witness,
             }
         }
+        Ok(Some(part))
+    }
+}
+
+/// Start states of a source in a node.
+struct Inhabited {
+    /// Contains all of them.
+    sides: IntBox,
+    /// What the box does not say of them.
+    condition: Conjunction,
+    /// One of them, if one is known.
+    witness: Option<State>,
+}
+
+impl Inhabited {
+    /// Those that satisfy a literal, too.
+    fn with(&self, literal: &Literal) -> Self {
+        let mut condition = self.condition.clone();
+        condition.add(literal.condition());
+        let inside = |state: &State| literal.condition().holds(state) == Ok(true);
+        Self { sides: self.sides.clone(), condition, witness: self.witness.clone().filter(inside) }
     }
 }

@@ -296,6 +296,12 @@ impl StateTree {
         at
     }
 
+    /// The literal that tells a node apart from the node that it is a part of; `None` for a root.
+    pub fn last_literal(&self, id: TreeNodeId) -> Option<Literal> {
+        let (_, predicate, value) = self.node(id).parent?;
+        Some(Literal { literals: self.literals(predicate), value })
+    }
+
     /// The literals from the root to a node, without bounds that others imply.
     pub fn path_literals(&self, id: TreeNodeId) -> Vec<(PredicateId, Literal)> {
         self.literals_of(id).into()

@@ -1,14 +1,16 @@
 //! The portfolio: a cheap look at the model, then its members until one is conclusive.
 //!
-//! Few states: explicit search. Otherwise guided search for an unsafe state, explicit search of the
-//! first states, abstraction refinement, IC3, and explicit search as far as the memory reaches. With
-//! several threads, members run side by side, and the first conclusive one stops the others.
-//! Questions about probabilities go to `prob`.
+//! Few states: explicit search. Otherwise guided search for an unsafe state and explicit search of the
+//! first states; then policy predicate abstraction, abstraction refinement, IC3, and explicit search as far as
+//! the memory reaches side by side: in turns where there are fewer threads than members. The first conclusive one stops the
+//! others. Questions about probabilities go to `prob`.
 
 mod side_by_side;
+#[cfg(test)]
+mod tests;
 
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use policert_engine_api::configuration::{default_table, unknown_key};
 use policert_engine_api::{
@@ -24,6 +26,7 @@ use super::cegar::{self, Cegar};
 use super::explicit::Explicit;
 use super::guided::Guided;
 use super::ic3::Ic3;
+use super::ppa::Ppa;
 use super::prob::{self, Prob};
 use super::{AnsweredQuestions, Registration, attempt, result_text, settled};
 use crate::engine_option::EngineOption;
@@ -57,6 +60,7 @@ pub(super) const REGISTRATION: Registration = Registration {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Settings {
     explicit: String,
+    ppa: String,
     cegar: String,
     ic3: String,
     prob: String,
@@ -65,7 +69,7 @@ struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         let native = || "native".to_owned();
-        Self { explicit: native(), cegar: native(), ic3: native(), prob: native() }
+        Self { explicit: native(), ppa: native(), cegar: native(), ic3: native(), prob: native() }
     }
 }
 
@@ -79,6 +83,7 @@ impl Configuration for Settings {
 #[derive(Clone)]
 struct Auto {
     explicit: Explicit,
+    ppa: Ppa,
     cegar: Cegar,
     ic3: Ic3,
     prob: Prob,
@@ -118,6 +123,7 @@ impl Auto {
         };
         Ok(Self {
             explicit: Explicit(Configuration::choose(&chosen.explicit, &of("explicit"))?),
+            ppa: Ppa(Configuration::choose(&chosen.ppa, &of("ppa"))?),
             cegar: Cegar(Configuration::choose(&chosen.cegar, &of("cegar"))?),
             ic3: Ic3(Configuration::choose(&chosen.ic3, &of("ic3"))?),
             prob: Prob(Configuration::choose(&chosen.prob, &of("prob"))?),
@@ -128,6 +134,7 @@ impl Auto {
     fn keys() -> Result<Vec<String>, ConfigurationError> {
         let members = [
             ("explicit", default_table::<ExplicitConfig>()?),
+            ("ppa", default_table::<policert_ppa::PpaConfig>()?),
             ("cegar", default_table::<cegar::Settings>()?),
             ("ic3", default_table::<policert_ic3::Ic3Config>()?),
             ("prob", default_table::<prob::Settings>()?),
@@ -151,6 +158,7 @@ enum Member {
     Guided,
     /// Explicit search of at most this many states.
     Explicit(u64),
+    Ppa,
     Cegar,
     Ic3,
 }
@@ -160,6 +168,7 @@ impl Member {
         match self {
             Self::Guided => "guided",
             Self::Explicit(_) => "explicit",
+            Self::Ppa => "ppa",
             Self::Cegar => "cegar",
             Self::Ic3 => "ic3",
         }
@@ -169,18 +178,27 @@ impl Member {
         match self {
             Self::Guided => &Guided,
             Self::Explicit(_) => &auto.explicit,
+            Self::Ppa => &auto.ppa,
             Self::Cegar => &auto.cegar,
             Self::Ic3 => &auto.ic3,
         }
     }
 
-    /// A budget for it: what is left of the time, or half of that if others follow.
-    fn budget(self, whole: &Budget, is_last: bool) -> Budget {
+    /// How long its turns are, as a multiple of the shortest ones.
+    fn share(self) -> u32 {
+        match self {
+            Self::Ppa | Self::Cegar | Self::Explicit(_) => 2,
+            Self::Guided | Self::Ic3 => 1,
+        }
+    }
+
+    /// A budget for it: what is left of the time, or half of that if others wait for its end.
+    fn budget(self, whole: &Budget, others_wait: bool) -> Budget {
         let left = whole.remaining();
-        let budget = whole.within(if is_last { left } else { left.map(|left| left / 2) });
+        let budget = whole.within(if others_wait { left.map(|left| left / 2) } else { left });
         match self {
             Self::Explicit(states) => budget.with_states(states),
-            Self::Guided | Self::Cegar | Self::Ic3 => budget,
+            Self::Guided | Self::Ppa | Self::Cegar | Self::Ic3 => budget,
         }
     }
 }
@@ -207,51 +225,59 @@ fn portfolio(
     let all = states_in_memory(question.model, &context.budget);
     let few = points(question.model) <= f64::from(FIRST_LOOK);
     let builds = question.build_all || question.keep_going;
-    let threads = context.threads;
+    let first_look = Member::Explicit(all.min(FIRST_LOOK.into()));
+    let (mut in_a_row, mut in_turns) = if few || builds {
+        (vec![Member::Explicit(all), Member::Cegar], Vec::new())
+    } else {
+        (
+            vec![Member::Guided, first_look],
+            vec![Member::Ppa, Member::Cegar, Member::Explicit(all), Member::Ic3],
+        )
+    };
     let mut portfolio = Portfolio::default();
-    let mut members = match (few || builds, threads > 1) {
-        (true, _) => vec![Member::Explicit(all), Member::Cegar],
-        (false, true) => vec![Member::Guided, Member::Explicit(all), Member::Cegar, Member::Ic3],
-        (false, false) => vec![
-            Member::Guided,
-            Member::Explicit(all.min(FIRST_LOOK.into())),
-            Member::Cegar,
-            Member::Ic3,
-            Member::Explicit(all),
-        ],
+    let mut pass_over_symbolic = |why: &str| {
+        for members in [&mut in_a_row, &mut in_turns] {
+            members.retain(|member| matches!(member, Member::Guided | Member::Explicit(_)));
+        }
+        for member in [Member::Ppa, Member::Cegar, Member::Ic3] {
+            portfolio.pass_over(member, why);
+        }
     };
     if question.domain_rule == DomainRule::Error {
-        members.retain(|member| !matches!(member, Member::Cegar | Member::Ic3));
-        let why = "it does not decide whether an update that leaves a domain is reachable";
-        portfolio.pass_over("cegar", why);
-        portfolio.pass_over("ic3", why);
+        pass_over_symbolic(
+            "it does not decide whether an update that leaves a domain is reachable",
+        );
     }
     if question.stuck == StuckRule::Unsafe {
-        members.retain(|member| !matches!(member, Member::Cegar | Member::Ic3));
-        let why = "it does not tell where a run gets stuck";
-        portfolio.pass_over("cegar", why);
-        portfolio.pass_over("ic3", why);
+        pass_over_symbolic("it does not tell where a run gets stuck");
     }
-    if threads > 1 && members.len() > 1 && context.recorder.is_none() && !few {
-        side_by_side::run(&mut portfolio, auto, question, context, &members)?;
-        return portfolio.finish();
+    // Queries are recorded in the order in which one member asks them after another.
+    if context.recorder.is_some() || in_turns.len() == 1 {
+        in_a_row.append(&mut in_turns);
     }
-    let mut members = members.into_iter().peekable();
-    while let Some(member) = members.next() {
+    let mut waiting = in_a_row.into_iter().peekable();
+    while let Some(member) = waiting.next() {
         let begin = Instant::now();
-        let budget = member.budget(&context.budget, members.peek().is_none());
+        let others_wait = waiting.peek().is_some() || !in_turns.is_empty();
+        let budget = member.budget(&context.budget, others_wait);
         let (_, observer, recorder) = context.parts();
         let mut own = Context { recorder, ..Context::new(budget, observer) };
         let run = member.engine(auto).answer(question, &mut own);
-        let run = run.map(|run| of_memory(run, member, &context.budget));
-        if portfolio.note(member, run, begin, is_over(&context.budget))? == Next::Stop {
-            break;
+        let mut ends = vec![StopReason::Memory, StopReason::Interrupted];
+        if context.budget.remaining().is_some_and(|left| left.is_zero()) {
+            ends.push(StopReason::Time);
+        }
+        if portfolio.note(member, run, begin.elapsed(), &ends)? == Next::Stop {
+            for member in waiting.chain(in_turns) {
+                portfolio.pass_over(member, "the run had ended");
+            }
+            return portfolio.finish(&context.budget);
         }
     }
-    for member in members {
-        portfolio.pass_over(member.name(), "the run had ended");
+    if !in_turns.is_empty() {
+        side_by_side::run(&mut portfolio, auto, question, context, &in_turns)?;
     }
-    portfolio.finish()
+    portfolio.finish(&context.budget)
 }
 
 /// The last limit of states is one of memory, unless the user gave it.
@@ -266,11 +292,6 @@ fn of_memory(mut run: Conclusion, member: Member, budget: &Budget) -> Conclusion
     run
 }
 
-/// Returns whether the time of the whole run has passed.
-fn is_over(budget: &Budget) -> bool {
-    budget.remaining().is_some_and(|left| left.is_zero())
-}
-
 /// Says whether to go on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
@@ -281,13 +302,14 @@ enum Next {
 #[derive(Default)]
 struct Portfolio {
     attempts: Vec<Attempt>,
-    last: Option<Conclusion>,
+    last: Option<(Member, Conclusion)>,
     refused: Vec<EngineError>,
 }
 
 impl Portfolio {
-    fn pass_over(&mut self, engine: &str, why: &str) {
-        // One that has two turns is named once.
+    fn pass_over(&mut self, member: Member, why: &str) {
+        // One that runs twice is named once.
+        let engine = member.name();
         if self.attempts.iter().any(|attempt| attempt.engine == engine) {
             return;
         }
@@ -295,45 +317,43 @@ impl Portfolio {
         self.attempts.push(Attempt { engine: engine.to_owned(), result, time_s: None });
     }
 
-    /// Notes that a member was stopped by another.
-    fn stopped(&mut self, member: Member, why: &str, begin: Instant) {
-        self.attempts.push(attempt(member.name(), format!("stopped: {why}"), begin));
+    /// Notes that a member was stopped by another, after so much work.
+    fn stopped(&mut self, member: Member, why: &str, time: Duration) {
+        self.attempts.push(attempt(member.name(), format!("stopped: {why}"), time));
     }
 
-    /// Notes what a member found. `is_over`: whether the time of the whole run has passed.
+    /// Notes what a member found, after so much work. A stop for one of `ends` is the end of all.
     fn note(
         &mut self,
         member: Member,
         run: Result<Conclusion, EngineError>,
-        begin: Instant,
-        is_over: bool,
+        time: Duration,
+        ends: &[StopReason],
     ) -> Result<Next, EngineError> {
         let engine = member.name();
         match settled(engine, run) {
             Ok(run) => {
-                self.attempts.push(attempt(engine, result_text(&run.answer), begin));
+                self.attempts.push(attempt(engine, result_text(&run.answer), time));
                 let next = match &run.answer {
-                    // A member may have had a share of the time only.
-                    EngineAnswer::Unknown(UnknownReason::Stopped(StopReason::Time)) if !is_over => {
-                        Next::Continue
+                    EngineAnswer::Unknown(UnknownReason::Stopped(reason))
+                        if ends.contains(reason) =>
+                    {
+                        Next::Stop
                     }
-                    EngineAnswer::Unknown(UnknownReason::Stopped(
-                        StopReason::Time | StopReason::Memory | StopReason::Interrupted,
-                    )) => Next::Stop,
                     EngineAnswer::Unknown(_) => Next::Continue,
                     _ => Next::Stop,
                 };
-                self.last = Some(run);
+                self.last = Some((member, run));
                 Ok(next)
             }
             Err(error @ EngineError::Unsupported(_)) => {
-                self.attempts.push(attempt(engine, error.to_string(), begin));
+                self.attempts.push(attempt(engine, error.to_string(), time));
                 self.refused.push(error);
                 Ok(Next::Continue)
             }
             // Another member may meet an unsafe state before the error.
             Err(error @ EngineError::Modelling(_)) if member == Member::Guided => {
-                self.attempts.push(attempt(engine, error.to_string(), begin));
+                self.attempts.push(attempt(engine, error.to_string(), time));
                 self.refused.push(error);
                 Ok(Next::Continue)
             }
@@ -341,9 +361,13 @@ impl Portfolio {
         }
     }
 
-    fn finish(self) -> Result<Conclusion, EngineError> {
+    /// What the run comes to, within this budget.
+    fn finish(self, budget: &Budget) -> Result<Conclusion, EngineError> {
         match (self.last, self.refused.into_iter().next()) {
-            (Some(run), _) => Ok(Conclusion { attempts: self.attempts, ..run }),
+            (Some((member, run)), _) => {
+                let run = of_memory(run, member, budget);
+                Ok(Conclusion { attempts: self.attempts, ..run })
+            }
             (None, Some(error)) => Err(error),
             (None, None) => Err(EngineError::Internal("no engine ran".to_owned())),
         }

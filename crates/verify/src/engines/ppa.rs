@@ -33,7 +33,8 @@ pub(super) const REGISTRATION: Registration = Registration {
 const MOST_PIECES: usize = 100_000;
 
 /// Abstracts with the predicates that are given.
-struct Ppa(Configured<PpaConfig>);
+#[derive(Clone)]
+pub(super) struct Ppa(pub Configured<PpaConfig>);
 
 impl Engine for Ppa {
     fn answer(

@@ -1,14 +1,35 @@
-//! Members of the portfolio side by side, each on a thread of its own.
+//! Members of the portfolio side by side: each on a thread of its own, in turns where there are fewer
+//! threads than members.
 
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::Duration;
 
-use policert_engine_api::{CancelFlag, Context, EngineError, Event, Question, Silent};
+use policert_engine_api::{
+    CancelFlag, Conclusion, Context, EngineError, Event, Observer, Question, StopReason, Turns,
+};
 
-use super::{Auto, Member, Next, Portfolio, is_over};
+use super::{Auto, Member, Next, Portfolio};
 
 /// The time between two looks at the flag that stops the whole run.
 const POLL: Duration = Duration::from_millis(20);
+
+/// What a member says.
+enum Message {
+    Event(Event),
+    /// It has ended, and so long it has worked.
+    Ended(Member, Box<Result<Conclusion, EngineError>>, Duration),
+}
+
+/// Passes the events of a member on.
+struct Reporter(Sender<Message>);
+
+impl Observer for Reporter {
+    fn event(&mut self, event: Event) {
+        // The receiver outlives all members.
+        let _ = self.0.send(Message::Event(event));
+    }
+}
 
 /// Runs the members, at most as many as there are threads at once, until one is conclusive; it stops the others.
 pub(super) fn run(
@@ -18,50 +39,59 @@ pub(super) fn run(
     context: &mut Context<'_>,
     members: &[Member],
 ) -> Result<(), EngineError> {
-    context.observer.event(Event::Phase("engines side by side"));
     let (sender, receiver) = mpsc::channel();
-    let mut waiting = members.iter().copied();
+    let turns = Turns::new(context.threads.into());
     let mut running: Vec<(Member, CancelFlag)> = Vec::new();
     let mut decided: Option<Member> = None;
     let mut failure = None;
-    let budget = &context.budget;
+    let (budget, observer, _) = context.parts();
+    let budget = &*budget;
+    // At the limit itself all have to end.
+    let memory = budget.limits().memory.map(|limit| limit / 8 * 7);
     std::thread::scope(|scope| {
-        let mut start = |running: &mut Vec<(Member, CancelFlag)>| {
-            let Some(member) = waiting.next() else { return };
-            let cancel = CancelFlag::default();
-            running.push((member, cancel.clone()));
-            let sender = sender.clone();
+        // All have joined before the first one begins.
+        let joined: Vec<_> = members
+            .iter()
+            .map(|&member| {
+                let cancel = CancelFlag::default();
+                running.push((member, cancel.clone()));
+                (member, turns.join(member.share(), cancel.clone()), cancel)
+            })
+            .collect();
+        for (member, turn, cancel) in joined {
+            let mut reporter = Reporter(sender.clone());
             scope.spawn(move || {
-                let begin = Instant::now();
-                let own = member.budget(budget, true).with_flag(cancel);
-                let mut silent = Silent;
-                let run = member.engine(auto).answer(question, &mut Context::new(own, &mut silent));
-                // The receiver outlives all threads.
-                let _ = sender.send((member, run, begin));
+                turn.begin();
+                let own = member.budget(budget, false).with_memory(memory);
+                let own = own.with_flag(cancel).with_turn(Arc::clone(&turn));
+                let mut context = Context::new(own, &mut reporter);
+                let run = member.engine(auto).answer(question, &mut context);
+                let ended = Message::Ended(member, Box::new(run), turn.end());
+                let _ = reporter.0.send(ended);
             });
-        };
-        for _ in 0..context.threads.max(1) {
-            start(&mut running);
         }
         while !running.is_empty() {
-            let (member, run, begin) = match receiver.recv_timeout(POLL) {
-                Ok(ended) => ended,
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Some(reason) = budget.cancel_flag().reason() {
-                        running.iter().for_each(|(_, cancel)| cancel.stop(reason));
+            if let Some(reason) = budget.cancel_flag().reason() {
+                running.iter().for_each(|(_, cancel)| cancel.stop(reason));
+            }
+            let (member, run, time) = match receiver.recv_timeout(POLL) {
+                Ok(Message::Ended(member, run, time)) => (member, *run, time),
+                Ok(Message::Event(event)) => {
+                    if decided.is_none() {
+                        observer.event(event);
                     }
                     continue;
                 }
+                Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             running.retain(|(other, _)| *other != member);
             if let Some(decided) = decided {
-                let why = format!("{} had decided", decided.name());
-                portfolio.stopped(member, &why, begin);
+                portfolio.stopped(member, &format!("{} had decided", decided.name()), time);
                 continue;
             }
-            match portfolio.note(member, run, begin, is_over(budget)) {
-                Ok(Next::Continue) => start(&mut running),
+            match portfolio.note(member, run, time, &[StopReason::Interrupted]) {
+                Ok(Next::Continue) => {}
                 Ok(Next::Stop) => {
                     decided = Some(member);
                     running.iter().for_each(|(_, cancel)| cancel.raise());
@@ -74,8 +104,5 @@ pub(super) fn run(
             }
         }
     });
-    for member in waiting {
-        portfolio.pass_over(member.name(), "the run had ended");
-    }
     failure.map_or(Ok(()), Err)
 }
