@@ -12,6 +12,7 @@
 //! Where stuck states are unsafe, a state turns out to be one when it is expanded. So the search goes on
 //! until no nearer one can come.
 
+mod parents;
 mod reached;
 mod result;
 mod store;
@@ -28,6 +29,7 @@ use crate::frontier::{Frontier, Sink, expand, holds};
 use crate::policy_labels::Undecided;
 use crate::state_table::StateId;
 use crate::stats::Stopwatch;
+use parents::Parents;
 use store::Pending;
 
 pub use result::Explored;
@@ -71,10 +73,9 @@ struct UndecidedState {
 
 struct BreadthFirstSearch<'a> {
     frontier: Frontier<'a>,
-    /// By state: the state from which it was found; [`NO_PARENT`] for start states.
-    parents: Vec<u32>,
+    parents: Parents,
     stage: Stage,
-    /// Terminal states, in the order in which they were taken.
+    /// Terminal states, in the order in which they were taken, if everything is to be built.
     terminal: Vec<StateId>,
     undecided: Vec<UndecidedState>,
     /// The first unsafe state reached by decided choices.
@@ -90,13 +91,11 @@ struct BreadthFirstSearch<'a> {
     served: Vec<Option<LabelId>>,
 }
 
-const NO_PARENT: u32 = u32::MAX;
-
 impl<'a> BreadthFirstSearch<'a> {
     fn new(frontier: Frontier<'a>) -> Self {
         Self {
             frontier,
-            parents: Vec::new(),
+            parents: Parents::default(),
             stage: Stage::Decided,
             terminal: Vec::new(),
             undecided: Vec::new(),
@@ -135,8 +134,7 @@ impl<'a> BreadthFirstSearch<'a> {
     /// Returns whether a state that is not expanded yet may turn out to be stuck, nearer than the
     /// counterexample.
     fn may_be_shorter(&self) -> bool {
-        let waits =
-            |id: StateId| self.frontier.taken < id.0 && self.parents[id.index()] != NO_PARENT;
+        let waits = |id: StateId| self.frontier.taken < id.0 && self.parents.of(id).is_some();
         self.frontier.question.stuck == StuckRule::Unsafe && self.counterexample.is_some_and(waits)
     }
 
@@ -230,7 +228,7 @@ impl<'a> Sink<'a> for BreadthFirstSearch<'a> {
                 return false;
             }
             let expanded = behind || !holds(terminal_condition, state);
-            if !expanded {
+            if !expanded && question.build_all {
                 terminal.push(id);
             }
             expanded

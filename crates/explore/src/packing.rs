@@ -13,6 +13,14 @@ struct Field {
     base: i64,
 }
 
+/// The bits of a packed state that hold a variable.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) word: usize,
+    /// Its bits in that word.
+    pub(crate) mask: u64,
+}
+
 /// The layout of packed states: no variable straddles two words; one without bound on some side
 /// takes a word of its own.
 #[derive(Clone, Debug)]
@@ -64,6 +72,12 @@ impl StatePacking {
     /// Number of variables of a state.
     pub(crate) fn variables(&self) -> usize {
         self.fields.len()
+    }
+
+    /// Where those variables stand that have bounds, and more values than one.
+    pub(crate) fn bounded_places(&self) -> impl Iterator<Item = Place> {
+        let fields = self.fields.iter().filter(|field| field.mask != 0 && field.mask != u64::MAX);
+        fields.map(|field| Place { word: field.word, mask: field.mask << field.shift })
     }
 
     /// Writes a state, whose values lie in their domains.

@@ -30,26 +30,36 @@ impl From<TableFull> for EngineError {
 const LOOK_AHEAD: usize = 16;
 /// Growth of the table below which the memory limit is not asked, in bytes.
 const SMALL_GROWTH: usize = 1 << 24;
+/// Binary logarithm of the number of states that are allocated together.
+const CHUNK_BITS: usize = 16;
+const CHUNK: usize = 1 << CHUNK_BITS;
+const FIRST_SLOTS: usize = 1 << 10;
 
-/// Packed states in one arena, found by an open-addressing table with linear probing.
+/// Packed states in chunks, found by an open-addressing table with linear probing.
 ///
-/// A slot holds the upper half of the state's hash and its id plus one; 0 is free.
+/// A slot has four bytes: the state's id plus one, and above its bits as many bits of the state's hash as
+/// are left; 0 is free. Between three fifths and four fifths of the slots are taken, so that a state costs
+/// at most 6.8 bytes besides its words. Nothing is copied when the table grows: it is filled anew from the
+/// states.
 #[derive(Debug)]
 pub(crate) struct StateTable {
     words: usize,
-    arena: Vec<u64>,
-    slots: Vec<u64>,
+    chunks: Vec<Vec<u64>>,
+    slots: Vec<u32>,
+    /// The bits of a slot that hold those of a hash.
+    tag: u32,
+    /// The number of states for which the slots are enough.
+    room: usize,
     len: usize,
 }
-
-const ID: u64 = 0xffff_ffff;
-const TAG: u64 = !ID;
-const FIRST_SLOTS: usize = 1 << 10;
 
 impl StateTable {
     /// A table for states of `words` words, at least one.
     pub(crate) fn new(words: usize) -> Self {
-        Self { words, arena: Vec::new(), slots: vec![0; FIRST_SLOTS], len: 0 }
+        let mut table =
+            Self { words, chunks: Vec::new(), slots: Vec::new(), tag: 0, room: 0, len: 0 };
+        table.fill(FIRST_SLOTS);
+        table
     }
 
     /// Number of states.
@@ -60,7 +70,18 @@ impl StateTable {
     /// A state.
     #[inline]
     pub(crate) fn packed(&self, id: StateId) -> &[u64] {
-        &self.arena[id.index() * self.words..][..self.words]
+        self.at(id.index())
+    }
+
+    #[inline]
+    fn at(&self, index: usize) -> &[u64] {
+        let (chunk, place) = (index >> CHUNK_BITS, index & (CHUNK - 1));
+        &self.chunks[chunk][place * self.words..][..self.words]
+    }
+
+    /// The first states that were found, this many at most.
+    pub(crate) fn first(&self, count: usize) -> impl ExactSizeIterator<Item = &[u64]> {
+        (0..count.min(self.len)).map(|at| self.at(at))
     }
 
     /// The hash of a packed state.
@@ -87,11 +108,11 @@ impl StateTable {
     /// Reads what [`StateTable::insert`] will read, so that it is in the cache by then.
     #[inline]
     fn touch(&self, hash: u64) -> u64 {
-        let slot = self.slots[self.slot_of(hash)];
-        if slot != 0 && slot & TAG == hash & TAG {
-            self.arena[(id_in(slot)).index() * self.words]
+        let slot = self.slots[slot_of(hash, self.slots.len())];
+        if slot != 0 && (slot ^ low(hash)) & self.tag == 0 {
+            self.packed(self.id_in(slot))[0]
         } else {
-            slot
+            u64::from(slot)
         }
     }
 
@@ -101,26 +122,41 @@ impl StateTable {
         packed: &[u64],
         hash: u64,
     ) -> Result<(StateId, bool), TableFull> {
-        // At most five of eight slots are taken.
-        if (self.len + 1) * 8 > self.slots.len() * 5 {
-            self.grow();
+        if self.len == self.room {
+            self.fill(more_slots(self.slots.len()));
         }
-        let mut at = self.slot_of(hash);
+        let mut at = slot_of(hash, self.slots.len());
         loop {
             let slot = self.slots[at];
             if slot == 0 {
                 break;
             }
-            if slot & TAG == hash & TAG && self.packed(id_in(slot)) == packed {
-                return Ok((id_in(slot), false));
+            if (slot ^ low(hash)) & self.tag == 0 {
+                let id = self.id_in(slot);
+                if self.packed(id) == packed {
+                    return Ok((id, false));
+                }
             }
-            at = (at + 1) & (self.slots.len() - 1);
+            at = after(at, self.slots.len());
         }
         let id = u32::try_from(self.len).ok().filter(|&id| id < u32::MAX).ok_or(TableFull)?;
-        self.arena.extend_from_slice(packed);
-        self.slots[at] = hash & TAG | (u64::from(id) + 1);
-        self.len += 1;
+        self.push(packed);
+        self.slots[at] = low(hash) & self.tag | (id + 1);
         Ok((StateId(id), true))
+    }
+
+    /// Puts a state behind the others.
+    #[inline]
+    fn push(&mut self, packed: &[u64]) {
+        if self.len.is_multiple_of(CHUNK) {
+            // The first chunk grows, so that small models take little.
+            let capacity = if self.len == 0 { 0 } else { CHUNK * self.words };
+            self.chunks.push(Vec::with_capacity(capacity));
+        }
+        if let Some(chunk) = self.chunks.last_mut() {
+            chunk.extend_from_slice(packed);
+        }
+        self.len += 1;
     }
 
     /// Checks whether the table may grow by `more` states within the memory limit.
@@ -141,38 +177,65 @@ impl StateTable {
     /// Returns how many bytes more it takes to insert `more` states.
     fn growth(&self, more: usize) -> usize {
         let mut slots = self.slots.len();
-        while (self.len + more) * 8 > slots * 5 {
-            slots *= 2;
+        while room(slots) < self.len + more {
+            slots = more_slots(slots);
         }
         let new_slots = if slots == self.slots.len() { 0 } else { slots };
-        (new_slots + more * self.words) * size_of::<u64>()
+        new_slots * size_of::<u32>() + more * self.words * size_of::<u64>()
     }
 
-    fn slot_of(&self, hash: u64) -> usize {
-        #[expect(clippy::cast_possible_truncation, reason = "masked by the number of slots")]
-        let at = hash as usize;
-        at & (self.slots.len() - 1)
+    #[inline]
+    fn id_in(&self, slot: u32) -> StateId {
+        StateId((slot & !self.tag).wrapping_sub(1))
     }
 
+    /// Makes this many slots in place of those that are there.
     #[cold]
-    fn grow(&mut self) {
-        self.slots = vec![0; 2 * self.slots.len()];
-        for (packed, id) in self.arena.chunks_exact(self.words).zip(1u64..) {
+    fn fill(&mut self, slots: usize) {
+        self.slots = Vec::new();
+        self.slots = vec![0; slots];
+        self.room = room(slots);
+        // The greatest content of a slot is the number of states.
+        let free = u32::try_from(self.room).map_or(0, u32::leading_zeros);
+        self.tag = !u32::MAX.checked_shr(free).unwrap_or(0);
+        let states = self.chunks.iter().flat_map(|chunk| chunk.chunks_exact(self.words));
+        for (packed, id) in states.zip(1u32..) {
             let hash = Self::hash(packed);
-            let mut at = self.slot_of(hash);
+            let mut at = slot_of(hash, slots);
             while self.slots[at] != 0 {
-                at = (at + 1) & (self.slots.len() - 1);
+                at = after(at, slots);
             }
-            self.slots[at] = hash & TAG | id;
+            self.slots[at] = low(hash) & self.tag | id;
         }
     }
 }
 
-/// The id in a slot that is taken.
+/// The lower half of a hash. The place in the table goes by the upper one.
 #[inline]
-fn id_in(slot: u64) -> StateId {
-    let id = (slot & ID) as u32;
-    StateId(id.wrapping_sub(1))
+#[expect(clippy::cast_possible_truncation, reason = "takes the lower half")]
+fn low(hash: u64) -> u32 {
+    hash as u32
+}
+
+/// The first slot for a hash.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "less than the number of slots")]
+fn slot_of(hash: u64, slots: usize) -> usize {
+    ((u128::from(hash) * slots as u128) >> 64) as usize
+}
+
+#[inline]
+fn after(at: usize, slots: usize) -> usize {
+    if at + 1 == slots { 0 } else { at + 1 }
+}
+
+/// The number of states for which these slots are enough: thirteen of sixteen are taken.
+fn room(slots: usize) -> usize {
+    slots / 16 * 13
+}
+
+fn more_slots(slots: usize) -> usize {
+    slots / 8 * 11
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use policert_model::State;
 use policert_numeric::IntBox;
 use policert_policy::NarrowestLead;
 
-use super::{BreadthFirstSearch, NO_PARENT};
+use super::BreadthFirstSearch;
 use crate::dropped_outcome::DroppedOutcome;
 use crate::frontier::Frontier;
 use crate::policy_successors::PolicySuccessors;
@@ -86,9 +86,9 @@ impl BreadthFirstSearch<'_> {
     /// The states from a start state to `id`.
     pub(super) fn path(&self, mut id: StateId) -> Vec<StateId> {
         let mut path = vec![id];
-        while self.parents[id.index()] != NO_PARENT {
-            id = StateId(self.parents[id.index()]);
-            path.push(id);
+        while let Some(parent) = self.parents.of(id) {
+            path.push(parent);
+            id = parent;
         }
         path.reverse();
         path

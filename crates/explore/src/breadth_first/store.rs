@@ -3,7 +3,7 @@
 use policert_engine_api::{Budget, EngineError};
 use policert_model::OpId;
 
-use super::{BreadthFirstSearch, NO_PARENT, Stage, UndecidedState};
+use super::{BreadthFirstSearch, Stage, UndecidedState};
 use crate::frontier::{Sink, holds};
 use crate::state_table::{StateId, StateTable};
 
@@ -55,7 +55,7 @@ impl BreadthFirstSearch<'_> {
     /// Stores a start state.
     pub(super) fn add_start(&mut self, state: &[i64]) -> Result<(), EngineError> {
         if let Some(id) = self.frontier.add_start(state)? {
-            self.parents.push(NO_PARENT);
+            self.parents.push(None);
             self.check_unsafe(id);
         }
         Ok(())
@@ -81,7 +81,7 @@ impl BreadthFirstSearch<'_> {
                 let (id, new) = self.frontier.table.insert(packed, pending.hashes[next])?;
                 pending.targets.push(id);
                 if new {
-                    self.parents.push(source.id.0);
+                    self.parents.push(Some(source.id));
                     self.check_unsafe(id);
                 }
                 next += 1;
