@@ -23,6 +23,12 @@ impl Invariant {
         &self.pieces
     }
 
+    /// The pieces by themselves.
+    #[must_use]
+    pub fn into_pieces(self) -> Vec<Region<Condition>> {
+        self.pieces
+    }
+
     /// Returns whether a state lies in the invariant. A condition without truth value does not hold.
     #[must_use]
     pub fn contains(&self, state: &[i64]) -> bool {

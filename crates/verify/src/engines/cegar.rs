@@ -87,7 +87,7 @@ impl Engine for Cegar {
         let mut notes = vec![summary(&report)];
         notes.extend(report.notes.iter().cloned());
         let numbers = numbers(&report);
-        let answer = ppa::with_abstract_states(report.verdict, report.invariant);
+        let answer = ppa::with_abstract_states(report.verdict, report.invariant, budget);
         Ok(Conclusion {
             preset: Some(name.clone()),
             numbers,
