@@ -247,13 +247,18 @@ mod tests {
         for words in 1..4 {
             let mut table = StateTable::new(words);
             let state = |i: u64| (0..words as u64).map(|w| i * (w + 1)).collect::<Vec<u64>>();
-            for i in 0..20_000 {
+            // More than two chunks.
+            let count = 140_000u32;
+            for i in 0..u64::from(count) {
                 let packed = state(i);
                 let hash = StateTable::hash(&packed);
                 assert_eq!(table.insert(&packed, hash).map(|(_, new)| new), Ok(true));
+                let slots = table.slots.len() * size_of::<u32>();
+                assert!(slots <= FIRST_SLOTS * size_of::<u32>() || slots * 10 <= table.len() * 68);
             }
-            assert_eq!(table.len(), 20_000);
-            for i in 0..20_000u32 {
+            assert_eq!(table.len(), 140_000);
+            assert!(table.first(140_000).zip(0u64..).all(|(packed, i)| packed == state(i)));
+            for i in 0..count {
                 let packed = state(u64::from(i));
                 let hash = StateTable::hash(&packed);
                 assert_eq!(table.insert(&packed, hash), Ok((StateId(i), false)));
