@@ -50,8 +50,9 @@ impl Tables {
             return None;
         }
         let times = usize::try_from(order.time).ok().filter(|&time| time < TIMES)? + 1;
-        let terms = a.iter().chain(b);
-        let together = terms.fold(Monomial::ONE, |all, (m, _)| all.joined(*m));
+        let joined =
+            |all, terms: &[Term]| terms.iter().fold(all, |all: Monomial, (m, _)| all.joined(*m));
+        let together = joined(joined(Monomial::ONE, a), b);
         let symbols: Vec<usize> = (0..SYMBOLS).filter(|&i| together.has(i)).collect();
         let s = symbols.len();
         if times * (1 + s + s * s) > ENTRIES_PER_PAIR * a.len() * b.len() {
@@ -102,46 +103,32 @@ impl Tables {
         }
         let mut dropped = left.beyond(right, times);
         fold(squares, &symbols, &mut dropped);
-        let all = numbers[1..].iter().chain(&*vectors).chain(&*squares);
-        let size = all.map(|c| c.abs()).sum::<f64>();
+        let size = size_of(&numbers[1..]) + size_of(vectors) + size_of(squares);
         if !(size + numbers[0].abs() + dropped).is_finite() {
             return None;
         }
         let least = size * order.cutoff;
         let mut terms = Vec::new();
-        let mut take = |monomial: Monomial, c: f64| {
-            if monomial == Monomial::ONE && c != 0.0 || c.abs() > least {
-                terms.push((monomial, c));
+        let mut power = Monomial::ONE;
+        let mut powers = Vec::with_capacity(times);
+        for &c in &*numbers {
+            if power == Monomial::ONE && c != 0.0 {
+                terms.push((power, c));
             } else {
-                dropped += c.abs();
+                dropped += take(&mut terms, power, least, (&[Monomial::ONE], &[c]))?;
             }
-        };
-        let mut time = Monomial::ONE;
-        let powers: Vec<Monomial> = (0..times)
-            .map(|_| {
-                let power = time;
-                time = time.times_time();
-                power
-            })
-            .collect();
-        for (&power, &c) in powers.iter().zip(&*numbers) {
-            take(power, c);
+            powers.push(power);
+            power = power.times_time();
         }
         let monomials: Vec<Monomial> = symbols.iter().map(|&i| Monomial::symbol(i)).collect();
-        for (t, power) in powers.iter().enumerate() {
-            for (m, &c) in monomials.iter().zip(&vectors[t * s..]) {
-                take(m.times(*power)?, c);
-            }
+        for (t, &power) in powers.iter().enumerate() {
+            dropped += take(&mut terms, power, least, (&monomials, &vectors[t * s..]))?;
         }
         for (t, power) in powers.iter().enumerate() {
             for (i, high) in monomials.iter().enumerate() {
-                let high = high.times(*power)?;
-                let row = &squares[(t * s + i) * s..][..=i];
-                for (low, &c) in monomials.iter().zip(row) {
-                    if c != 0.0 {
-                        take(high.times(*low)?, c);
-                    }
-                }
+                let row = &squares[(t * s + i) * s..];
+                let lower = &monomials[..=i];
+                dropped += take(&mut terms, high.times(*power)?, least, (lower, row))?;
             }
         }
         Some(Sums { terms, dropped })
@@ -212,6 +199,38 @@ fn fold(squares: &mut [f64], symbols: &[usize], dropped: &mut f64) {
             }
         }
     }
+}
+
+/// Appends the products of a factor with monomials whose coefficients are above a bound. The magnitudes of the others; `None` if
+/// a product is no monomial.
+fn take(
+    terms: &mut Vec<Term>,
+    factor: Monomial,
+    least: f64,
+    (monomials, coefficients): (&[Monomial], &[f64]),
+) -> Option<f64> {
+    let mut dropped = 0.0;
+    for (m, &c) in monomials.iter().zip(coefficients) {
+        if c.abs() > least {
+            terms.push((m.times(factor)?, c));
+        } else {
+            dropped += c.abs();
+        }
+    }
+    Some(dropped)
+}
+
+/// The sum of magnitudes, in several sums side by side.
+fn size_of(x: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let chunks = x.chunks_exact(sums.len());
+    let rest: f64 = chunks.remainder().iter().map(|x| x.abs()).sum();
+    for chunk in chunks {
+        for (sum, x) in sums.iter_mut().zip(chunk) {
+            *sum += x.abs();
+        }
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 fn add_scaled(sum: &mut [f64], x: &[f64], factor: f64) {
