@@ -384,8 +384,8 @@ fn states_in_memory(model: &Model, budget: &Budget) -> u64 {
         None => 64,
     });
     let packed = bits.sum::<u64>().div_ceil(64) * 8;
-    // The state itself, its slot in the table, where it came from, and its place in the queue.
-    let bytes = packed + 40;
+    // The state itself, its slot in the table while that grows, and what is known of some.
+    let bytes = packed + 16;
     (memory / 2 / bytes).max(1000)
 }
 
