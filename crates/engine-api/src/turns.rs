@@ -6,6 +6,7 @@
 //! engine that it comes from as its share says.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -67,8 +68,8 @@ impl Turns {
         let number = state.accounts.len();
         state.accounts.push(Account { flag, used: Duration::ZERO, memory: 0, has_ended: false });
         state.waiting.push_back(number);
-        let slice = SLICE * share;
-        Arc::new(Turn { turns: Arc::clone(self), number, slice, seat: Mutex::new(None) })
+        let share = AtomicU32::new(share);
+        Arc::new(Turn { turns: Arc::clone(self), number, share, seat: Mutex::new(None) })
     }
 
     /// Nothing panics while it holds the lock; what it guards is whole at any time.
@@ -82,7 +83,8 @@ impl Turns {
 pub struct Turn {
     turns: Arc<Turns>,
     number: usize,
-    slice: Duration,
+    /// The length of its turns, in slices.
+    share: AtomicU32,
     seat: Mutex<Option<Seat>>,
 }
 
@@ -107,12 +109,18 @@ impl Turn {
         *seat = self.wait();
     }
 
+    /// Makes its turns `share` times as long as the shortest ones from now on.
+    pub fn set_share(&self, share: u32) {
+        self.share.store(share, Ordering::Relaxed);
+    }
+
     /// Gives the seat to who waits for it, once the turn has lasted long enough, and waits for the next
     /// one. With `at_once` it has.
     pub(crate) fn pass(&self, at_once: bool) {
         let mut seat = self.seat();
         let Some(taken) = *seat else { return };
-        if !at_once && taken.since.elapsed() < self.slice {
+        let slice = SLICE * self.share.load(Ordering::Relaxed);
+        if !at_once && taken.since.elapsed() < slice {
             return;
         }
         let mut state = self.turns.lock();
@@ -189,7 +197,9 @@ impl Turn {
         let mut state = self.turns.lock();
         loop {
             let told = state.accounts[self.number].flag.is_raised();
-            let is_next = state.free > 0 && state.waiting.front() == Some(&self.number);
+            let goes_on = |&&number: &&usize| !state.accounts[number].flag.is_raised();
+            let first = state.waiting.iter().find(goes_on);
+            let is_next = state.free > 0 && first == Some(&self.number);
             if told || is_next {
                 state.waiting.retain(|&number| number != self.number);
                 if !is_next {
@@ -212,7 +222,7 @@ impl Turn {
 mod tests {
     use super::*;
     use crate::budget::{Budget, Limits};
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     /// Works until so many polls are done, and says how many others had a seat meanwhile.
     fn work(turn: &Arc<Turn>, seated: &AtomicUsize, polls: usize) -> usize {

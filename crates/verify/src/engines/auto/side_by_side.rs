@@ -6,7 +6,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use policert_engine_api::{
-    CancelFlag, Conclusion, Context, EngineError, Event, Observer, Question, StopReason, Turns,
+    CancelFlag, Conclusion, Context, EngineError, Event, Observer, Question, StopReason, Turn,
+    Turns,
 };
 
 use super::{Auto, Member, Next, Portfolio};
@@ -21,13 +22,29 @@ enum Message {
     Ended(Member, Box<Result<Conclusion, EngineError>>, Duration),
 }
 
-/// Passes the events of a member on.
-struct Reporter(Sender<Message>);
+/// Passes the events of a member on, and gives explicit search longer turns while few of its states wait:
+/// then it has seen most of them.
+struct Reporter {
+    sender: Sender<Message>,
+    member: Member,
+    turn: Arc<Turn>,
+    /// The most states that waited.
+    peak: u64,
+}
+
+/// How many times as long the turns of a search are that has seen most of its states.
+const HOME_STRETCH: u32 = 4;
 
 impl Observer for Reporter {
     fn event(&mut self, event: Event) {
+        if let (Member::Explicit(_), Event::Progress { waiting, .. }) = (self.member, &event) {
+            self.peak = self.peak.max(*waiting);
+            let most_are_seen = *waiting < self.peak / 10 * 9;
+            let factor = if most_are_seen { HOME_STRETCH } else { 1 };
+            self.turn.set_share(factor * self.member.share());
+        }
         // The receiver outlives all members.
-        let _ = self.0.send(Message::Event(event));
+        let _ = self.sender.send(Message::Event(event));
     }
 }
 
@@ -59,7 +76,8 @@ pub(super) fn run(
             })
             .collect();
         for (member, turn, cancel) in joined {
-            let mut reporter = Reporter(sender.clone());
+            let mut reporter =
+                Reporter { sender: sender.clone(), member, turn: Arc::clone(&turn), peak: 0 };
             scope.spawn(move || {
                 turn.begin();
                 let own = member.budget(budget, false).with_memory(memory);
@@ -67,7 +85,7 @@ pub(super) fn run(
                 let mut context = Context::new(own, &mut reporter);
                 let run = member.engine(auto).answer(question, &mut context);
                 let ended = Message::Ended(member, Box::new(run), turn.end());
-                let _ = reporter.0.send(ended);
+                let _ = reporter.sender.send(ended);
             });
         }
         while !running.is_empty() {
