@@ -159,6 +159,7 @@ impl Reachability {
             && let Some(source) = search.waiting.pop()
         {
             search.budget.poll_clock()?;
+            search.reachability.tree.check_memory(search.budget)?;
             let counts = &search.reachability.counts;
             let stored = usize::try_from(counts.reachable_states).unwrap_or(usize::MAX);
             search.budget.check_states(stored)?;

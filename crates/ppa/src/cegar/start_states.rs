@@ -151,6 +151,7 @@ impl StartSearch<'_, '_, '_> {
         found: &mut BTreeSet<TreeNodeId>,
     ) -> Result<(), EngineError> {
         self.budget.poll()?;
+        self.tree.check_memory(self.budget)?;
         let mut inhabited = None;
         let any = match (self.tree.node(id).holds_start(number), source) {
             (Some(any), _) => any,

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use policert_engine_api::{Budget, StopReason};
 use policert_model::{Condition, Truth, VarId};
 use policert_numeric::{IntBox, IntInterval};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -85,6 +86,10 @@ pub(crate) struct StateTreeNode {
     /// to an unsafe state.
     pub distance: Option<u32>,
 }
+
+/// With this many nodes, and room for fewer more, it is looked whether there is memory for more.
+const MANY: usize = 1 << 14;
+const SOON_FULL: usize = 512;
 
 /// One node of this many on a path has a landmark.
 const LANDMARK_EVERY: u32 = 16;
@@ -193,6 +198,18 @@ impl StateTree {
             locations[k] = location;
         }
         self.root(&locations)
+    }
+
+    /// Checks whether there is memory for twice the nodes, where there is soon no room for more.
+    ///
+    /// # Errors
+    /// [`StopReason::Memory`] if there is not.
+    pub fn check_memory(&self, budget: &Budget) -> Result<(), StopReason> {
+        let left = self.nodes.capacity() - self.nodes.len();
+        if left >= SOON_FULL || self.nodes.len() < MANY {
+            return Ok(());
+        }
+        budget.check_memory((2 * self.nodes.capacity() * size_of::<StateTreeNode>()) as u64)
     }
 
     fn push(&mut self, node: StateTreeNode) -> TreeNodeId {
