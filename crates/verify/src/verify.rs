@@ -236,7 +236,7 @@ fn prove(
                         None => "an inductive invariant",
                     };
                     let why = format!(
-                        "{what} ({boxes} boxes) were found, but checking them again did not end"
+                        "the engine found {what} ({boxes} boxes), but their check did not end"
                     );
                     if claimed.is_needed {
                         proved.notes.push(why.clone());

@@ -7,7 +7,7 @@ use policert_engine_api::{
 };
 use serde_json::{Value, json};
 
-use super::{AnsweredQuestions, Registration, configured};
+use super::{AnsweredQuestions, Registration, configured, ppa};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
@@ -39,13 +39,16 @@ impl Engine for Bmc {
             BmcSolver::Z3 => false,
         };
         let (numbers, notes) = (numbers(&report), notes(&report, question.keep_going));
-        let invariant = match config.solver {
-            BmcSolver::Native => report.reached.map(|boxes| Ok(Invariant::from(boxes))),
+        let answer = match config.solver {
+            BmcSolver::Native => {
+                let invariant = report.reached.map(Invariant::from);
+                ppa::with_pieces(report.verdict, invariant, "boxes of states", budget)
+            }
             BmcSolver::Z3 => {
-                Some(Err("a formula has no invariant; preset native has one".to_owned()))
+                let none = "a formula has no invariant; preset native has one".to_owned();
+                EngineAnswer::with_invariant(report.verdict, Some(Err(none)))
             }
         };
-        let answer = EngineAnswer::with_invariant(report.verdict, invariant);
         Ok(Conclusion {
             preset: Some(name.clone()),
             counted: Counted {

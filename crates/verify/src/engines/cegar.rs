@@ -87,7 +87,7 @@ impl Engine for Cegar {
         let mut notes = vec![summary(&report)];
         notes.extend(report.notes.iter().cloned());
         let numbers = numbers(&report);
-        let answer = ppa::with_abstract_states(report.verdict, report.invariant, budget);
+        let answer = ppa::with_pieces(report.verdict, report.invariant, "abstract states", budget);
         Ok(Conclusion {
             preset: Some(name.clone()),
             numbers,

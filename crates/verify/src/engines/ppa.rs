@@ -49,7 +49,7 @@ impl Engine for Ppa {
         let (budget, observer, recorder) = context.parts();
         let Configured { name, config } = &self.0;
         let report = run_recorded(question, question.policy, config, budget, observer, recorder)?;
-        let answer = with_abstract_states(report.verdict, report.invariant, budget);
+        let answer = with_pieces(report.verdict, report.invariant, "abstract states", budget);
         Ok(Conclusion {
             preset: Some(name.clone()),
             numbers: json!({ "tests": tests(&report.queries) }),
@@ -60,32 +60,34 @@ impl Engine for Ppa {
     }
 }
 
-/// An answer with the invariant that the abstract states are.
-pub(super) fn with_abstract_states(
+/// An answer with the invariant that these pieces are, the boxes among them merged where they are many.
+pub(super) fn with_pieces(
     verdict: Verdict,
     invariant: Option<Invariant>,
+    pieces: &str,
     budget: &mut Budget,
 ) -> EngineAnswer {
     let limited = |invariant: Invariant| {
         let found = invariant.pieces().len();
-        let invariant = if found > MOST_SINGLE { merged(invariant, budget)? } else { invariant };
+        let invariant =
+            if found > MOST_SINGLE { merged(invariant, pieces, budget)? } else { invariant };
         match invariant.pieces().len() {
             0..=MOST_PIECES => Ok(invariant),
             more => Err(format!(
-                "{found} abstract states make {more} pieces; evidence has {MOST_PIECES} at most"
+                "{found} {pieces} make {more} pieces; evidence has {MOST_PIECES} at most"
             )),
         }
     };
     EngineAnswer::with_invariant(verdict, invariant.map(limited))
 }
 
-/// Merges the abstract states that are boxes.
-fn merged(invariant: Invariant, budget: &mut Budget) -> Result<Invariant, String> {
+/// Merges the pieces that are boxes.
+fn merged(invariant: Invariant, what: &str, budget: &mut Budget) -> Result<Invariant, String> {
     let (boxes, mut pieces): (Vec<_>, Vec<_>) =
         invariant.into_pieces().into_iter().partition(|piece| piece.conditions.is_empty());
     let boxes = boxes.into_iter().map(|piece| piece.sides).collect();
     let boxes = merge_boxes(boxes, budget)
-        .map_err(|reason| format!("the abstract states could not be merged: {reason}"))?;
+        .map_err(|reason| format!("the {what} could not be merged: {reason}"))?;
     pieces.extend(Invariant::from(boxes).into_pieces());
     Ok(Invariant::new(pieces))
 }
@@ -136,13 +138,13 @@ mod tests {
         above.hull_with(&IntBox::point(&[6, 3]));
         pieces.push(piece(above, vec![Condition::Linear(corner)]));
         let before = Invariant::new(pieces);
-        let after = merged(before.clone(), &mut Budget::unlimited()).expect("no limit");
+        let after = merged(before.clone(), "boxes", &mut Budget::unlimited()).expect("no limit");
         assert_eq!(after.pieces().len(), 3);
         for state in &states {
             assert_eq!(after.contains(state), before.contains(state), "{state:?}");
         }
         let mut stopped = Budget::unlimited();
         stopped.cancel_flag().raise();
-        assert!(merged(before, &mut stopped).is_err());
+        assert!(merged(before, "boxes", &mut stopped).is_err());
     }
 }
