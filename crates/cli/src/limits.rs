@@ -46,8 +46,7 @@ pub fn within<T>(
     let over = &Mutex::new(false);
     thread::scope(|scope| {
         let watch = move || {
-            let mut watch =
-                Watch { limits, begin, cancel, stopped: None, to_give_back: Duration::ZERO };
+            let mut watch = Watch { limits, begin, cancel, stopped: None };
             while watch.goes_on() {
                 match watched.recv_timeout(watch.pause()) {
                     Err(RecvTimeoutError::Timeout) => {}
@@ -75,10 +74,29 @@ struct Watch<'a> {
     limits: &'a Limits,
     begin: Instant,
     cancel: &'a CancelFlag,
-    /// When the flag was raised: by the clock, and in time of the processor.
-    stopped: Option<(Instant, Duration)>,
-    /// Time to give back the memory that the work had then.
+    stopped: Option<Stopped>,
+}
+
+/// What was so when the flag was raised.
+#[derive(Clone, Copy)]
+struct Stopped {
+    since: Instant,
+    /// Time of the processor until then.
+    processor: Duration,
+    /// Time to give back the memory that the work had.
     to_give_back: Duration,
+}
+
+impl Stopped {
+    fn now() -> Self {
+        let (time, bytes) = GRACE_OF_MEMORY;
+        let parts = resident_memory().unwrap_or(0) / bytes;
+        Self {
+            since: Instant::now(),
+            processor: processor_time(),
+            to_give_back: time * u32::try_from(parts).unwrap_or(u32::MAX),
+        }
+    }
 }
 
 impl Watch<'_> {
@@ -92,16 +110,12 @@ impl Watch<'_> {
             self.cancel.stop(StopReason::Memory);
         }
         let Some(reason) = self.cancel.reason() else { return true };
-        let (since, processor) = *self.stopped.get_or_insert_with(|| {
-            let (time, bytes) = GRACE_OF_MEMORY;
-            let parts = resident_memory().unwrap_or(0) / bytes;
-            self.to_give_back = time * u32::try_from(parts).unwrap_or(u32::MAX);
-            (Instant::now(), processor_time())
-        });
+        let Stopped { since, processor, to_give_back } =
+            *self.stopped.get_or_insert_with(Stopped::now);
         let too_much = memory.is_some_and(|(limit, used)| used > beyond(limit));
         let grace = match reason {
             StopReason::Interrupted => GRACE_INTERRUPTED,
-            _ => GRACE + self.to_give_back,
+            _ => GRACE + to_give_back,
         };
         !too_much
             && processor_time().saturating_sub(processor) < grace
@@ -164,13 +178,8 @@ mod tests {
     fn memory_raises_the_flag() {
         let cancel = CancelFlag::default();
         let limits = Limits { memory: Some(1), ..Limits::default() };
-        let mut watch = Watch {
-            limits: &limits,
-            begin: Instant::now(),
-            cancel: &cancel,
-            stopped: None,
-            to_give_back: Duration::ZERO,
-        };
+        let mut watch =
+            Watch { limits: &limits, begin: Instant::now(), cancel: &cancel, stopped: None };
         assert!(!watch.goes_on());
         assert_eq!(cancel.reason(), Some(StopReason::Memory));
     }

@@ -124,9 +124,9 @@ impl Turn {
             return;
         }
         let mut state = self.turns.lock();
-        self.settle(&mut state, taken);
+        let now = self.settle(&mut state, taken);
         if state.waiting.is_empty() {
-            *seat = Some(Seat::now());
+            *seat = Some(now);
             return;
         }
         state.free += 1;
@@ -145,13 +145,9 @@ impl Turn {
         {
             let mut seat = self.seat();
             let mut state = self.turns.lock();
-            if let Some(taken) = *seat {
-                self.settle(&mut state, taken);
-                *seat = Some(Seat::now());
-            }
-            let working = |account: &Account| !account.has_ended;
+            *seat = seat.map(|taken| self.settle(&mut state, taken));
             let most = (0..state.accounts.len())
-                .filter(|&number| working(&state.accounts[number]))
+                .filter(|&number| !state.accounts[number].has_ended)
                 .max_by_key(|&number| state.accounts[number].memory);
             let Some(most) = most else { return Err(StopReason::Memory) };
             if state.relieved.is_none_or(|told| told.elapsed() >= RELIEF) {
@@ -184,11 +180,12 @@ impl Turn {
         used
     }
 
-    /// Adds what was used since a look at the seat.
-    fn settle(&self, state: &mut State, taken: Seat) {
-        let account = &mut state.accounts[self.number];
-        account.used += taken.since.elapsed();
-        account.memory += Seat::now().resident - taken.resident;
+    /// Adds what was used since a look at the seat. The seat as it is now.
+    fn settle(&self, state: &mut State, taken: Seat) -> Seat {
+        let (account, now) = (&mut state.accounts[self.number], Seat::now());
+        account.used += now.since.duration_since(taken.since);
+        account.memory += now.resident - taken.resident;
+        now
     }
 
     /// Waits until a seat is free and nobody has waited longer: it is among those who wait already.

@@ -29,6 +29,7 @@ mod expansion;
 mod given;
 #[cfg(test)]
 mod hand_made;
+mod inhabited;
 mod native;
 mod predicates;
 mod prob;

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use policert_engine_api::{Answer, Budget, EngineError, StartStates};
-use policert_model::{Conjunction, State, Truth};
+use policert_engine_api::{Budget, EngineError, StartStates};
+use policert_model::{Conjunction, Truth};
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::abstraction::Abstraction;
+use crate::inhabited::Inhabited;
 use crate::queries::Queries;
 use crate::{AbstractState, AbstractStateTable, PredId, PredicateSet};
 
@@ -51,12 +52,7 @@ struct StartSearch<'s, 'a> {
 struct Partial {
     found: AbstractState,
     open: Vec<PredId>,
-    sides: IntBox,
-    /// The rest of the start condition and of the literals decided so far, beyond what the box
-    /// says.
-    condition: Conjunction,
-    /// A point that is known to be a start state with these literals.
-    witness: Option<State>,
+    states: Inhabited,
 }
 
 impl StartSearch<'_, '_> {
@@ -73,7 +69,8 @@ impl StartSearch<'_, '_> {
         let Some(&location) = self.predicates.layout().locations().get(k) else {
             let found = self.predicates.layout().blank();
             let open = self.by_variable();
-            return self.predicates(Partial { found, open, sides, condition, witness: None });
+            let states = Inhabited { sides, condition, witness: None };
+            return self.predicates(Partial { found, open, states });
         };
         let side = sides[location.index()];
         for value in side.lo..=side.hi {
@@ -110,7 +107,11 @@ impl StartSearch<'_, '_> {
         let Some(p) = partial.open.pop() else {
             let layout = self.predicates.layout();
             for (k, location) in layout.locations().iter().enumerate() {
-                layout.set_location(&mut partial.found, k, partial.sides[location.index()].lo);
+                layout.set_location(
+                    &mut partial.found,
+                    k,
+                    partial.states.sides[location.index()].lo,
+                );
             }
             self.found.intern(&partial.found);
             return Ok(());
@@ -119,32 +120,18 @@ impl StartSearch<'_, '_> {
             let literal = self.predicates.literal(p, value);
             let mut found = partial.found.clone();
             found.set(p, value);
-            let mut condition = partial.condition.clone();
-            condition.add(literal);
-            self.predicates(Partial {
-                found,
-                open: partial.open.clone(),
-                sides: partial.sides.clone(),
-                condition,
-                witness: partial.witness.clone().filter(|w| literal.holds(w) == Ok(true)),
-            })?;
+            let (open, states) = (partial.open.clone(), partial.states.with(literal));
+            self.predicates(Partial { found, open, states })?;
         }
         Ok(())
     }
 
     /// Draws the consequences of what is decided; false if no start state is left.
     fn narrow(&mut self, partial: &mut Partial) -> Result<bool, EngineError> {
-        if !partial.condition.narrow(&mut partial.sides) {
+        if !partial.states.narrow(self.queries, self.budget)? {
             return Ok(false);
         }
-        if !partial.condition.is_true() && partial.witness.is_none() {
-            let Partial { condition, sides, .. } = &*partial;
-            match self.queries.narrowed_inhabitant(condition, sides, self.budget)? {
-                Answer::Refuted => return Ok(false),
-                Answer::Possible(witness) => partial.witness = witness,
-            }
-        }
-        let (found, sides) = (&mut partial.found, &partial.sides);
+        let (found, sides) = (&mut partial.found, &partial.states.sides);
         let predicates = self.predicates;
         partial.open.retain(|&p| match predicates.literal(p, true).truth(sides) {
             Truth::True => {

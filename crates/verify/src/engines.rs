@@ -9,6 +9,7 @@ mod cegar;
 mod explicit;
 mod guided;
 mod ic3;
+mod pieces;
 mod ppa;
 mod prob;
 mod prob_ppa;

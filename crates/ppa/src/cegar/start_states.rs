@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use policert_engine_api::{Answer, Budget, EngineError, StartStates};
-use policert_model::{Condition, Conjunction, State};
+use policert_engine_api::{Budget, EngineError, StartStates};
+use policert_model::Condition;
 use policert_numeric::{IntBox, IntInterval};
 
 use super::cell::Literal;
@@ -11,6 +11,7 @@ use super::reachability::LeafSearch;
 use super::start_list::StartList;
 use super::state_tree::{StateTree, TreeNodeId};
 use crate::abstraction::Abstraction;
+use crate::inhabited::Inhabited;
 use crate::queries::Queries;
 
 /// Up to how many start states are listed one by one, with repetitions.
@@ -190,7 +191,7 @@ impl StartSearch<'_, '_, '_> {
         above: Option<&Inhabited>,
     ) -> Result<Option<Inhabited>, EngineError> {
         let mut part = match (above, self.tree.last_literal(id)) {
-            (Some(above), Some(literal)) => above.with(&literal),
+            (Some(above), Some(literal)) => above.with(literal.condition()),
             _ => {
                 let cell = self.tree.cell(id);
                 let conditions = cell.others.iter().map(Literal::condition);
@@ -198,36 +199,6 @@ impl StartSearch<'_, '_, '_> {
                 Inhabited { sides: sides.intersect(&cell.sides), condition, witness: None }
             }
         };
-        if !part.condition.narrow(&mut part.sides) {
-            return Ok(None);
-        }
-        if !part.condition.is_true() && part.witness.is_none() {
-            let Inhabited { condition, sides, .. } = &part;
-            match self.queries.narrowed_inhabitant(condition, sides, self.budget)? {
-                Answer::Refuted => return Ok(None),
-                Answer::Possible(witness) => part.witness = witness,
-            }
-        }
-        Ok(Some(part))
-    }
-}
-
-/// Start states of a source in a node.
-struct Inhabited {
-    /// Contains all of them.
-    sides: IntBox,
-    /// What the box does not say of them.
-    condition: Conjunction,
-    /// One of them, if one is known.
-    witness: Option<State>,
-}
-
-impl Inhabited {
-    /// Those that satisfy a literal, too.
-    fn with(&self, literal: &Literal) -> Self {
-        let mut condition = self.condition.clone();
-        condition.add(literal.condition());
-        let inside = |state: &State| literal.condition().holds(state) == Ok(true);
-        Self { sides: self.sides.clone(), condition, witness: self.witness.clone().filter(inside) }
+        Ok(part.narrow(self.queries, self.budget)?.then_some(part))
     }
 }

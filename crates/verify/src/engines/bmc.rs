@@ -7,7 +7,7 @@ use policert_engine_api::{
 };
 use serde_json::{Value, json};
 
-use super::{AnsweredQuestions, Registration, configured, ppa};
+use super::{AnsweredQuestions, Registration, configured, pieces};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
@@ -42,7 +42,7 @@ impl Engine for Bmc {
         let answer = match config.solver {
             BmcSolver::Native => {
                 let invariant = report.reached.map(Invariant::from);
-                ppa::with_pieces(report.verdict, invariant, "boxes of states", budget)
+                pieces::with_pieces(report.verdict, invariant, "boxes of states", budget)
             }
             BmcSolver::Z3 => {
                 let none = "a formula has no invariant; preset native has one".to_owned();

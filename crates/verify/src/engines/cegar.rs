@@ -10,7 +10,7 @@ use policert_ppa::{CegarConfig, CegarReport, Origin, PolicySolver, PpaConfig, ce
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{AnsweredQuestions, Registration, configured, ppa};
+use super::{AnsweredQuestions, Registration, configured, pieces, ppa};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
@@ -87,7 +87,8 @@ impl Engine for Cegar {
         let mut notes = vec![summary(&report)];
         notes.extend(report.notes.iter().cloned());
         let numbers = numbers(&report);
-        let answer = ppa::with_pieces(report.verdict, report.invariant, "abstract states", budget);
+        let answer =
+            pieces::with_pieces(report.verdict, report.invariant, "abstract states", budget);
         Ok(Conclusion {
             preset: Some(name.clone()),
             numbers,

@@ -4,14 +4,13 @@
 use std::fs;
 
 use policert_engine_api::{CancelFlag, Silent};
-use policert_outcome::file_digest;
 use policert_policy::onnx::write_onnx;
 use policert_policy::{ElementType, Evaluator, Network};
 use policert_testkit::{Random, case_numbers};
 use policert_verify::reach::{ReachRequest, reach};
 use serde_json::{Value, json};
 
-use super::loop_claims::{changed, check, network, swung};
+use super::loop_claims::{changed, check, network, of_another_task, swung};
 
 /// A pendulum under a random network.
 struct Pendulum {
@@ -123,9 +122,7 @@ fn followed(cases: u64, draw: impl Fn(&mut Random) -> Pendulum) -> (u32, u32) {
         for state in [*random.pick(&states), states[states.len() - 1]] {
             let [x, y] = state;
             let text = pendulum.text([x - 0.01, x + 0.01, y - 0.01, y + 0.01]);
-            fs::write(&path, text).expect("written");
-            let mut lie = honest.clone();
-            lie["inputs"][0]["sha256"] = json!(file_digest(&path).expect("read"));
+            let lie = of_another_task(&honest, &path, text);
             assert_eq!(check(&lie), 51, "case {number}: {} {state:?} is unsafe", pendulum.kind);
             rejected += 1;
         }
@@ -176,10 +173,7 @@ fn a_switch_that_is_unclear_at_every_step_is_followed_as_one_set() {
     };
     assert_eq!(changed(&honest, apart), 51, "too many sets");
     // From 0 on it goes down to -0.25.
-    fs::write(&path, text(-0.2)).expect("written");
-    let mut lie = honest.clone();
-    lie["inputs"][0]["sha256"] = json!(file_digest(&path).expect("read"));
-    assert_eq!(check(&lie), 51);
+    assert_eq!(check(&of_another_task(&honest, &path, text(-0.2))), 51);
 }
 
 /// A network whose sum is 1 in doubles and 0 in single precision: 2²⁴ + 1 − 2²⁴.

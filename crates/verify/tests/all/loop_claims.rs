@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_evidence::{CertifyRequest, certify};
+use policert_outcome::file_digest;
 use policert_policy::activation::Smooth;
 use policert_policy::{Activation, ElementType, Matrix, Network, NetworkBuilder};
 use policert_testkit::Random;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The exit code of a check.
 pub fn check(evidence: &Value) -> i32 {
@@ -25,6 +26,14 @@ pub fn changed(evidence: &Value, change: impl FnOnce(&mut Value)) -> i32 {
     change(&mut lie);
     assert_ne!(&lie, evidence, "a change");
     check(&lie)
+}
+
+/// The same evidence, of another task: what is in its file now.
+pub fn of_another_task(evidence: &Value, path: &Path, text: String) -> Value {
+    fs::write(path, text).expect("written");
+    let mut lie = evidence.clone();
+    lie["inputs"][0]["sha256"] = json!(file_digest(path).expect("read"));
+    lie
 }
 
 pub fn shipped(path: &str) -> PathBuf {

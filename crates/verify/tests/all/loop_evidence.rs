@@ -4,14 +4,13 @@
 use std::fs;
 
 use policert_engine_api::{CancelFlag, Silent};
-use policert_outcome::file_digest;
 use policert_policy::onnx::write_onnx;
 use policert_policy::{ElementType, Evaluator, Network};
 use policert_testkit::{Random, case_numbers};
 use policert_verify::reach::{ReachRequest, reach};
 use serde_json::{Value, json};
 
-use super::loop_claims::{changed, check, network, shipped, swung};
+use super::loop_claims::{changed, check, network, of_another_task, shipped, swung};
 
 /// The evidence of a task, which is confirmed before it is returned; null if there is none.
 fn evidence(request: ReachRequest) -> Value {
@@ -222,9 +221,8 @@ fn no_boxes_of_an_unsafe_loop_are_confirmed() {
                 "case {number}: {walk:?}: {at_step} at step {step}"
             );
         }
-        fs::write(&path, region(state - 0.01, state + 0.01)).expect("written");
-        let mut lie = honest.clone();
-        lie["inputs"][0]["sha256"] = json!(file_digest(&path).expect("read"));
+        let text = region(state - 0.01, state + 0.01);
+        let mut lie = of_another_task(&honest, &path, text);
         assert_eq!(check(&lie), 51, "case {number}: {walk:?}: {state} at step {step} is unsafe");
         // Boxes without that state.
         for part in lie["parts"].as_array_mut().expect("parts") {
@@ -319,9 +317,7 @@ fn no_stretches_of_an_unsafe_loop_are_confirmed() {
         for state in [*random.pick(&states), states[states.len() - 1]] {
             let [x, y] = state;
             let text = pendulum.text([x - 0.01, x + 0.01, y - 0.01, y + 0.01]);
-            fs::write(&path, text).expect("written");
-            let mut lie = honest.clone();
-            lie["inputs"][0]["sha256"] = json!(file_digest(&path).expect("read"));
+            let lie = of_another_task(&honest, &path, text);
             assert_eq!(check(&lie), 51, "case {number}: {} {state:?} is unsafe", pendulum.kind);
             rejected += 1;
         }

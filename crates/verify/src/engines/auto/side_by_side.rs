@@ -1,8 +1,10 @@
 //! Members of the portfolio side by side: each on a thread of its own, in turns where there are fewer
 //! threads than members.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::Duration;
 
 use policert_engine_api::{
@@ -14,6 +16,9 @@ use super::{Auto, Member, Next, Portfolio};
 
 /// The time between two looks at the flag that stops the whole run.
 const POLL: Duration = Duration::from_millis(20);
+
+/// Bytes of the stack of a member, for recursion over the deepest expressions; only what is used takes memory.
+const STACK: usize = 256 << 20;
 
 /// What a member says.
 enum Message {
@@ -65,7 +70,7 @@ pub(super) fn run(
     let budget = &*budget;
     // At the limit itself all have to end.
     let memory = budget.limits().memory.map(|limit| limit / 8 * 7);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         // All have joined before the first one begins.
         let joined: Vec<_> = members
             .iter()
@@ -78,15 +83,22 @@ pub(super) fn run(
         for (member, turn, cancel) in joined {
             let mut reporter =
                 Reporter { sender: sender.clone(), member, turn: Arc::clone(&turn), peak: 0 };
-            scope.spawn(move || {
+            let work = move || {
                 turn.begin();
                 let own = member.budget(budget, false).with_memory(memory);
                 let own = own.with_flag(cancel).with_turn(Arc::clone(&turn));
                 let mut context = Context::new(own, &mut reporter);
-                let run = member.engine(auto).answer(question, &mut context);
+                let answer = || member.engine(auto).answer(question, &mut context);
+                // Nothing that a panic leaves behind is looked at again.
+                let run = panic::catch_unwind(AssertUnwindSafe(answer));
+                let run = run.unwrap_or_else(|_| Err(broken(member, "panicked")));
                 let ended = Message::Ended(member, Box::new(run), turn.end());
                 let _ = reporter.sender.send(ended);
-            });
+            };
+            if thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).is_err() {
+                let none = Box::new(Err(broken(member, "could not be given a thread")));
+                let _ = sender.send(Message::Ended(member, none, Duration::ZERO));
+            }
         }
         while !running.is_empty() {
             if let Some(reason) = budget.cancel_flag().reason() {
@@ -108,19 +120,19 @@ pub(super) fn run(
                 portfolio.stopped(member, &format!("{} had decided", decided.name()), time);
                 continue;
             }
-            match portfolio.note(member, run, time, &[StopReason::Interrupted]) {
-                Ok(Next::Continue) => {}
-                Ok(Next::Stop) => {
-                    decided = Some(member);
-                    running.iter().for_each(|(_, cancel)| cancel.raise());
-                }
-                Err(error) => {
-                    failure = Some(error);
-                    decided = Some(member);
-                    running.iter().for_each(|(_, cancel)| cancel.raise());
-                }
+            let next = portfolio.note(member, run, time, &[StopReason::Interrupted]);
+            if let Ok(Next::Continue) = next {
+                continue;
             }
+            failure = next.err();
+            decided = Some(member);
+            running.iter().for_each(|(_, cancel)| cancel.raise());
         }
     });
     failure.map_or(Ok(()), Err)
+}
+
+/// A mistake of our own.
+fn broken(member: Member, what: &str) -> EngineError {
+    EngineError::Internal(format!("engine {} {what}", member.name()))
 }
