@@ -1,7 +1,7 @@
 """Sets of states: boxes, each with a condition on the states in it (docs/formats/evidence.md)."""
 
 from expressions import compiled, listed, node, truths
-from stops import Invalid, Rejected, of_type
+from stops import Invalid, Rejected, Unknown, of_type
 
 
 class Boxes:
@@ -9,13 +9,15 @@ class Boxes:
 
     def __init__(self, model, records, where, member):
         self.model, self.member, self.pieces, self.groups = model, member, [], {}
-        for k, (record, parts) in enumerate(zip(records, where)):
-            box, condition = self.read_box(record), self.joined("∧", map(self.condition, listed(parts)))
-            piece = (box, condition, compiled(condition), k)
-            self.pieces.append(piece)
-            fixed = tuple(k for k, (low, high, _) in enumerate(box) if low == high)
-            group = self.groups.setdefault(fixed, {})
-            group.setdefault(tuple(box[k][0] for k in fixed), []).append(piece)
+        for record, parts in zip(records, where):
+            self.add(self.read_box(record), self.joined("∧", map(self.condition, listed(parts))))
+
+    def add(self, box, condition):
+        piece = (box, condition, compiled(condition), len(self.pieces))
+        self.pieces.append(piece)
+        fixed = tuple(k for k, (low, high, _) in enumerate(box) if low == high)
+        group = self.groups.setdefault(fixed, {})
+        group.setdefault(tuple(box[k][0] for k in fixed), []).append(piece)
 
     def read_box(self, record):
         of_type(record, dict, self.member)
@@ -93,6 +95,40 @@ class Boxes:
             else:
                 rest += without(part, common)
         return rest
+
+
+def diagram_boxes(model, record, limit):
+    """The states of a decision diagram as disjoint boxes: one for each way from its root, which is the last node."""
+    names, nodes = listed(of_type(record, dict, "diagram").get("variables")), listed(record.get("nodes"))
+    if set(record) != {"variables", "nodes"} or not nodes or len(set(map(str, names))) != len(names):
+        raise Invalid("`diagram` has `variables`, each once, and `nodes`")
+    if any(name not in model.index for name in names):
+        raise Invalid("`diagram`: it asks for what is no variable")
+    read = []
+    for number, numbers in enumerate(nodes):
+        level, *edges = (of_type(n, int, "diagram") for n in listed(numbers))
+        after, edges = None, [edges[k : k + 3] for k in range(0, len(edges), 3)]
+        if not 0 <= level < len(names) or not edges or len(edges[-1]) != 3:
+            raise Invalid(f"`diagram`: node {number} is not what it should be")
+        least, most, _ = model.domains[model.index[names[level]]]
+        for low, high, to in edges:
+            is_later = 0 <= to <= number and (to == 0 or read[to - 1][0] > level)
+            if low > high or low < least or high > most or (after is not None and low <= after) or not is_later:
+                raise Invalid(f"`diagram`: an edge of node {number} is not what it should be")
+            after = high
+        read.append((level, edges))
+    stack, found = [(len(read), list(model.domains))], 0
+    while stack:
+        at, box = stack.pop()
+        if at == 0:
+            found += 1
+            if found > limit:
+                raise Unknown("the diagram has more boxes than the limit of states (`--states`)")
+            yield box
+            continue
+        level, edges = read[at - 1]
+        k = model.index[names[level]]
+        stack += [(to, [*box[:k], (low, high, True), *box[k + 1 :]]) for low, high, to in edges]
 
 
 def without(box, inner):

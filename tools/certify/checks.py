@@ -1,6 +1,6 @@
 """Two kinds of evidence: a run, and an inductive invariant (docs/formats/evidence.md)."""
 
-from boxes import Boxes
+from boxes import Boxes, diagram_boxes
 from expressions import Empty, Wide, compiled, listed, narrow, node, truths
 from model import halves
 from stops import Invalid, Rejected, Unknown, of_type
@@ -238,6 +238,11 @@ class Invariant(BoxSteps):
         if len(where) != len(records):
             raise Invalid("`where` has another length than `invariant`")
         self.boxes, self.left = Boxes(model, records, where, "invariant"), limit
+        if "diagram" in evidence:
+            if self.question.reach_goal:
+                raise Rejected("states of a `diagram` have no ranks")
+            for box in diagram_boxes(model, evidence["diagram"], limit):
+                self.boxes.add(box, ("num", 1))
         for box, condition in self.question.regions():
             holds = compiled(condition)
             for piece in self.boxes.outside(box):
@@ -248,7 +253,7 @@ class Invariant(BoxSteps):
             return self.check_ranks(evidence.get("ranks"))
         for box, condition, test, _ in self.boxes.pieces:
             self.cover(box, condition, test, self.is_closed, self.check_state)
-        return f"an inductive invariant of {len(records)} boxes"
+        return f"an inductive invariant of {len(self.boxes.pieces)} boxes"
 
     def check_ranks(self, ranks):
         """Checks that every run reaches the goal: each step leads to a smaller rank, until it does."""

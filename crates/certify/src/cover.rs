@@ -1,7 +1,7 @@
-//! Which states lie in pieces, each a box with conditions, and where their faces are.
+//! Which states lie in pieces, each a box with conditions, or in a diagram, and where their faces are.
 
 use policert_model::{Condition, Region, Truth, VarId};
-use policert_numeric::{BoxSet, IntBox, IntInterval};
+use policert_numeric::{BoxSet, IntBox, IntInterval, IntervalDiagram};
 
 /// Up to this many boxes that meet a region are looked at together: whether they cover it.
 const TOGETHER: usize = 32;
@@ -10,16 +10,23 @@ const TOGETHER: usize = 32;
 pub(crate) struct Cover<'a> {
     pieces: &'a [Region<Condition>],
     boxes: BoxSet,
+    diagram: Option<&'a IntervalDiagram>,
 }
 
 impl<'a> Cover<'a> {
     pub fn new(pieces: &'a [Region<Condition>]) -> Self {
-        Self { pieces, boxes: pieces.iter().map(|piece| &piece.sides).collect() }
+        Self { pieces, boxes: pieces.iter().map(|piece| &piece.sides).collect(), diagram: None }
     }
 
-    /// Returns whether a state lies in a piece.
+    /// The states of a diagram, too.
+    pub fn with_diagram(self, diagram: Option<&'a IntervalDiagram>) -> Self {
+        Self { diagram, ..self }
+    }
+
+    /// Returns whether a state lies in a piece, or in the diagram.
     pub fn contains(&self, state: &[i64]) -> bool {
-        self.first_with(state).is_some()
+        self.diagram.is_some_and(|diagram| diagram.contains(state))
+            || self.first_with(state).is_some()
     }
 
     /// The first piece that contains a state.
@@ -31,9 +38,10 @@ impl<'a> Cover<'a> {
         self.boxes.meeting(&IntBox::point(state)).into_iter().filter(holds).min()
     }
 
-    /// Returns whether a whole box is seen to lie in the pieces.
+    /// Returns whether a whole box is seen to lie in the pieces, or in the diagram.
     pub fn includes(&self, sides: &IntBox) -> bool {
-        self.prefix_with(sides).is_some()
+        self.diagram.is_some_and(|diagram| diagram.includes(sides))
+            || self.prefix_with(sides).is_some()
     }
 
     /// The number of pieces, from the first one on, that are seen to contain a whole box.
@@ -84,7 +92,11 @@ impl<'a> Cover<'a> {
         direct: &dyn Fn(usize) -> Option<(usize, i64, i64)>,
         piece: &IntBox,
     ) -> Option<[IntBox; 2]> {
-        let face = &self.nearest(image)?.sides;
+        let in_diagram = self.diagram.and_then(|diagram| diagram.nearest(image));
+        let face = match &in_diagram {
+            Some(sides) => sides,
+            None => &self.nearest(image)?.sides,
+        };
         for (d, (inner, outer)) in face.sides().iter().zip(image.sides()).enumerate() {
             // v' ≤ at in one part, v' > at in the other.
             for at in [inner.lo - 1, inner.hi] {

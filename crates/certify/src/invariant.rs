@@ -5,6 +5,8 @@
 //! single state is left, which the plain semantics and the exact scores decide. Where the question
 //! forbids to get stuck, or to leave a domain, every state is looked at by itself.
 
+mod parts;
+
 use policert_engine_api::{Budget, EngineError, Invariant, Question, StuckRule, point_of};
 use policert_model::{
     Condition, Destination, DomainRule, OPERATOR_LIMIT, Operator, Region, State, Truth,
@@ -108,27 +110,33 @@ pub fn check_invariant(
         return Err(InvariantError::NoStates(i));
     }
     let operators = question.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
-    let cover = Cover::new(pieces);
+    let diagram = invariant.diagram();
+    if diagram.is_some_and(|diagram| *diagram.space() != question.model.domains()) {
+        return Err(InvariantError::NoStates(pieces.len()));
+    }
+    let cover = Cover::new(pieces).with_diagram(diagram);
     let check = Check { steps: BoxSteps::new(question, policy, &operators), cover };
     if let Some(state) = check.steps.start_outside(&check.cover, budget)? {
         return Err(InvariantError::Start(question.model.display_state(&state)));
     }
-    for piece in pieces {
-        let bad = question.property.unsafe_condition.clone();
-        let bad = Condition::and(piece.conditions.iter().cloned().chain([bad]));
-        if let Some(state) = point_of(&bad, &piece.sides, budget)? {
-            return Err(InvariantError::Unsafe(question.model.display_state(&state)));
-        }
-    }
     let by_state = question.stuck == StuckRule::Unsafe || question.domain_rule == DomainRule::Error;
     for piece in pieces {
+        check.no_unsafe_state(piece, budget)?;
         if by_state {
             check.states(piece, budget)?;
         } else {
             check.steps(piece, choices, budget)?;
         }
     }
-    Ok(())
+    let Some(diagram) = diagram else { return Ok(()) };
+    if !by_state {
+        return check.parts(diagram, choices, budget);
+    }
+    diagram.for_each_box(&mut |sides| {
+        let piece = Region { sides: sides.clone(), conditions: Vec::new() };
+        check.no_unsafe_state(&piece, budget)?;
+        check.states(&piece, budget)
+    })
 }
 
 struct Check<'a> {
@@ -137,6 +145,22 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// A piece has no unsafe state.
+    fn no_unsafe_state(
+        &self,
+        piece: &Region<Condition>,
+        budget: &mut Budget,
+    ) -> Result<(), InvariantError> {
+        budget.poll().map_err(EngineError::from)?;
+        let question = self.steps.question;
+        let bad = question.property.unsafe_condition.clone();
+        let bad = Condition::and(piece.conditions.iter().cloned().chain([bad]));
+        match point_of(&bad, &piece.sides, budget)? {
+            Some(state) => Err(InvariantError::Unsafe(question.model.display_state(&state))),
+            None => Ok(()),
+        }
+    }
+
     /// No transition leaves the invariant from one of its pieces.
     fn steps(
         &self,
@@ -145,12 +169,24 @@ impl Check<'_> {
         budget: &mut Budget,
     ) -> Result<(), InvariantError> {
         for operator in self.steps.operators {
-            if operator.guard.truth(&piece.sides) == Truth::False {
-                continue;
-            }
-            for destination in &operator.destinations {
-                self.outcome(operator, destination, piece, choices, budget)?;
-            }
+            self.operator(operator, piece, choices, budget)?;
+        }
+        Ok(())
+    }
+
+    /// No transition by an operator leaves the invariant from a piece.
+    fn operator(
+        &self,
+        operator: &Operator,
+        piece: &Region<Condition>,
+        choices: &mut dyn ChoicesInBoxes,
+        budget: &mut Budget,
+    ) -> Result<(), InvariantError> {
+        if operator.guard.truth(&piece.sides) == Truth::False {
+            return Ok(());
+        }
+        for destination in &operator.destinations {
+            self.outcome(operator, destination, piece, choices, budget)?;
         }
         Ok(())
     }

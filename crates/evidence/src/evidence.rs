@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use from_bounds::read_pieces;
 pub use from_bounds::{Unconfirmed, check as check_bounds};
-pub(crate) use from_invariant::read_invariant;
+pub(crate) use from_invariant::{read_diagram, read_invariant};
 
 /// Version of the schema of evidence files.
 pub const EVIDENCE_VERSION: u32 = 1;
@@ -60,7 +60,7 @@ pub enum Proof {
         /// The way in which it ends.
         end: EndRecord,
     },
-    /// *safe*: boxes of states whose union is an inductive invariant, or with ranks that fall.
+    /// *safe*: boxes of states whose union with a diagram is an inductive invariant, or with ranks that fall.
     Invariant {
         /// For each box the variables that do not have all values of their domain: the least and
         /// the greatest value.
@@ -71,6 +71,9 @@ pub enum Proof {
         /// Where every run reaches the goal: for each box a rank, which falls with every step.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ranks: Option<Vec<u64>>,
+        /// States of the invariant besides those of the boxes, where these would be too many.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diagram: Option<DiagramRecord>,
     },
     /// *probability*: bounds by state that no step contradicts.
     Probability {
@@ -91,6 +94,18 @@ pub enum Proof {
         /// The most probable paths of the scheduler to the target.
         paths: Vec<WitnessPathRecord>,
     },
+}
+
+/// A decision diagram of states.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiagramRecord {
+    /// The variables that nodes ask for, in the order in which they do.
+    pub variables: Vec<String>,
+    /// The nodes; the last one is the root. Each has the position of its variable, then for each edge the least
+    /// and the greatest value and the node after it: its position from 1 among those before, or 0 where all states
+    /// that are left are in the set.
+    pub nodes: Vec<Vec<i64>>,
 }
 
 /// A condition on states.

@@ -35,8 +35,8 @@ pub use control_loop::{
     RunRecord, ViolationRecord, certify_loop, loop_check, loop_network,
 };
 pub use evidence::{
-    ConditionRecord, EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover,
-    OperatorRecord, PieceRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, Unconfirmed,
+    ConditionRecord, DiagramRecord, EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence,
+    Mover, OperatorRecord, PieceRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, Unconfirmed,
     ValueRecord, WitnessPathRecord, WitnessStepRecord, check_bounds,
 };
 pub use invariant_check::{CheckedBy, check as check_invariant};

@@ -1,20 +1,21 @@
-//! A set of states as few boxes.
+//! A set of states as evidence: as few boxes, or where these are many, as a decision diagram.
 
 mod packed_boxes;
+mod sorted;
 
 use std::cmp::Ordering;
 use std::time::Duration;
 
-use policert_engine_api::{Budget, StopReason};
-use policert_numeric::IntBox;
+use policert_engine_api::{Budget, Invariant, StopReason};
+use policert_numeric::{DiagramBuilder, IntBox, IntervalDiagram, TooManyEdges};
 
 use crate::packing::StatePacking;
 use packed_boxes::{PackedBox, merge};
 
-/// The greatest number of boxes.
-const MOST_BOXES: usize = 100_000;
 /// The greatest number of states that are written down as boxes where they have ranks, or take many words.
 const MOST_LOOSE_STATES: usize = 1_000_000;
+/// The greatest number of boxes of a diagram for which it is tried whether they merge into few.
+const MOST_MERGED: u128 = 1_000_000;
 /// States may always be merged for this long, else for as long as it took to find them.
 const LEAST_TIME: Duration = Duration::from_secs(5);
 
@@ -30,20 +31,67 @@ pub(crate) fn check_states(engine: &str, count: usize) -> Result<(), String> {
 
 /// Says why boxes are too many to be evidence, if they are.
 pub(crate) fn check_boxes(count: usize) -> Result<(), String> {
-    match count > MOST_BOXES {
-        true => Err(format!(
-            "the states that were reached were merged into {count} boxes; evidence has {MOST_BOXES} at most"
-        )),
+    match count > Invariant::MOST_PIECES {
+        true => Err(too_many(count)),
         false => Ok(()),
     }
 }
 
-/// Makes boxes fewer without a change of their union: two whose union is a box become one.
+fn too_many(boxes: usize) -> String {
+    format!(
+        "the states that were reached were merged into {boxes} boxes; evidence has {} at most",
+        Invariant::MOST_PIECES
+    )
+}
+
+/// The union of boxes: as few boxes, or a diagram of states in the space, where boxes are too many.
 ///
 /// # Errors
-/// A stop of the budget.
-pub fn merge_boxes(boxes: Vec<IntBox>, budget: &mut Budget) -> Result<Vec<IntBox>, StopReason> {
-    merged(boxes.into_iter().filter(|sides| !sides.is_empty()).collect(), budget)
+/// Says why there is neither: a stop of the budget, or too large a diagram.
+pub fn covering(
+    boxes: Vec<IntBox>,
+    space: &IntBox,
+    budget: &mut Budget,
+) -> Result<Invariant, String> {
+    let cover = || {
+        let boxes = merged(boxes.into_iter().filter(|sides| !sides.is_empty()).collect(), budget)?;
+        if boxes.len() <= Invariant::MOST_PIECES {
+            return Ok(Ok(Invariant::from(boxes)));
+        }
+        let Some(builder) = builder(space, (0..space.dimensions()).collect()) else {
+            return Ok(check_boxes(boxes.len()).map(|()| Invariant::from(boxes)));
+        };
+        let diagram = builder.of_boxes(&boxes, &mut || budget.poll())?;
+        Ok(as_evidence(diagram, boxes.len(), space))
+    };
+    cover().unwrap_or_else(|reason: StopReason| Err(not_merged(&reason.to_string())))
+}
+
+/// A builder of diagrams in a space, which has to be bounded.
+fn builder(space: &IntBox, order: Vec<usize>) -> Option<DiagramBuilder> {
+    let is_finite = space.is_bounded() && !space.is_empty();
+    is_finite.then(|| DiagramBuilder::new(space.clone(), order, Invariant::MOST_EDGES))
+}
+
+/// A diagram of many boxes as evidence.
+fn as_evidence(
+    diagram: Result<Option<IntervalDiagram>, TooManyEdges>,
+    boxes: usize,
+    space: &IntBox,
+) -> Result<Invariant, String> {
+    match diagram {
+        Ok(Some(diagram)) => Ok(diagram.into()),
+        Ok(None) => Ok(Invariant::from(vec![space.clone()])),
+        Err(TooManyEdges) => Err(too_large(boxes)),
+    }
+}
+
+fn too_large(boxes: usize) -> String {
+    format!(
+        "the states that were reached make {boxes} boxes, and a decision diagram of more than {} edges, \
+         which is the most of evidence",
+        Invariant::MOST_EDGES
+    )
 }
 
 /// States as few boxes, for evidence; or why not.
@@ -52,22 +100,23 @@ pub(crate) fn few_boxes(points: Vec<IntBox>, budget: &mut Budget) -> Result<Vec<
     check_boxes(boxes.len()).map(|()| boxes)
 }
 
-/// The states that a search of this budget found, packed, as few boxes; or why not.
+/// The states that a search of this budget found, packed, as few boxes or as a diagram; or why not.
 ///
 /// Besides the states it takes 16 bytes for each of their words, and about as long as the search.
-pub(crate) fn few_boxes_of<'s>(
+pub(crate) fn covering_of_states<'s>(
     states: impl ExactSizeIterator<Item = &'s [u64]>,
     packing: &StatePacking,
+    space: &IntBox,
     budget: &mut Budget,
-) -> Result<Vec<IntBox>, String> {
+) -> Result<Invariant, String> {
     let share = budget.elapsed().max(LEAST_TIME);
     let is_shared = budget.remaining().is_none_or(|left| share < left);
     let mut merging = if is_shared { budget.within(Some(share)) } else { budget.fork() };
-    let boxes = match packing.words() {
-        1 => merged_states::<1>(states, packing, &mut merging),
-        2 => merged_states::<2>(states, packing, &mut merging),
-        3 => merged_states::<3>(states, packing, &mut merging),
-        4 => merged_states::<4>(states, packing, &mut merging),
+    let covering = match packing.words() {
+        1 => packed_states::<1>(states, packing, space, &mut merging),
+        2 => packed_states::<2>(states, packing, space, &mut merging),
+        3 => packed_states::<3>(states, packing, space, &mut merging),
+        4 => packed_states::<4>(states, packing, space, &mut merging),
         _ => {
             check_states("engine explicit", states.len())?;
             let point = |packed: &[u64]| {
@@ -75,12 +124,11 @@ pub(crate) fn few_boxes_of<'s>(
                 packing.unpack(packed, &mut state);
                 IntBox::point(&state)
             };
-            merged(states.map(point).collect(), &mut merging)
-                .map(|boxes| check_boxes(boxes.len()).map(|()| boxes))
+            return covering(states.map(point).collect(), space, &mut merging);
         }
     };
-    match boxes {
-        Ok(boxes) => boxes,
+    match covering {
+        Ok(covering) => covering,
         Err(StopReason::Time) if is_shared => Err(not_merged(&format!(
             "{:.0} s were not enough, which is the time of the search, or 5 s",
             share.as_secs_f64()
@@ -93,17 +141,68 @@ fn not_merged(why: &str) -> String {
     format!("the states that were reached could not be written as boxes: {why}")
 }
 
-/// Merges states that have this many words.
-fn merged_states<'s, const WORDS: usize>(
+/// States that have this many words as boxes, or as a diagram.
+///
+/// A diagram takes one sort, a merge as many as there are variables: what is merged are the boxes of the diagram,
+/// which are fewer than the states.
+fn packed_states<'s, const WORDS: usize>(
     states: impl ExactSizeIterator<Item = &'s [u64]>,
     packing: &StatePacking,
+    space: &IntBox,
     budget: &mut Budget,
-) -> Result<Result<Vec<IntBox>, String>, StopReason> {
+) -> Result<Result<Invariant, String>, StopReason> {
     budget.check_memory((states.len() * size_of::<PackedBox<WORDS>>()) as u64)?;
-    let mut boxes: Vec<PackedBox<WORDS>> = states.map(PackedBox::point).collect();
-    merge(&mut boxes, packing, MOST_BOXES, budget)?;
-    let sides = || boxes.iter().map(|packed| packed.sides(packing)).collect();
-    Ok(check_boxes(boxes.len()).map(|()| sides()))
+    let mut packed: Vec<[u64; WORDS]> = states.map(packed_boxes::words).collect();
+    sorted::sort(&mut packed, &Ord::cmp, budget)?;
+    let diagram = match diagram_of(&packed, packing, space, budget)? {
+        Some(Ok(Some(diagram))) => Some(diagram),
+        Some(Ok(None)) if !packed.is_empty() => return Ok(Ok(vec![space.clone()].into())),
+        _ => None,
+    };
+    let mut boxes: Vec<PackedBox<WORDS>> = match &diagram {
+        None => packed.iter().map(|words| PackedBox::point(words)).collect(),
+        Some(diagram) if diagram.boxes() > MOST_MERGED => return Ok(Ok(diagram.clone().into())),
+        Some(diagram) => {
+            let mut boxes = Vec::new();
+            diagram.for_each_box(&mut |sides| {
+                boxes.push(PackedBox::of_sides(sides, packing));
+                budget.poll()
+            })?;
+            boxes
+        }
+    };
+    drop(packed);
+    merge(&mut boxes, packing, Invariant::MOST_PIECES, budget)?;
+    let count = boxes.len();
+    if count > Invariant::MOST_PIECES {
+        let why = || if space.is_bounded() { too_large(count) } else { too_many(count) };
+        return Ok(diagram.map(Invariant::from).ok_or_else(why));
+    }
+    let sides: Vec<IntBox> = boxes.iter().map(|packed| packed.sides(packing)).collect();
+    Ok(Ok(sides.into()))
+}
+
+/// The diagram of packed states in order; `None` if the space is not bounded.
+fn diagram_of<const WORDS: usize>(
+    states: &[[u64; WORDS]],
+    packing: &StatePacking,
+    space: &IntBox,
+    budget: &mut Budget,
+) -> Result<Option<Result<Option<IntervalDiagram>, TooManyEdges>>, StopReason> {
+    let order = packing.by_weight();
+    let Some(mut builder) = builder(space, order.clone()) else { return Ok(None) };
+    let (mut state, mut point) = (vec![0; packing.variables()], vec![0; order.len()]);
+    for words in states {
+        budget.poll()?;
+        packing.unpack(words, &mut state);
+        for (value, &d) in point.iter_mut().zip(&order) {
+            *value = state[d];
+        }
+        if let Err(error) = builder.push(&point) {
+            return Ok(Some(Err(error)));
+        }
+    }
+    Ok(Some(builder.finish()))
 }
 
 /// Merges boxes that are adjacent and whose union is a box, along one dimension after the other, until
@@ -146,6 +245,7 @@ fn others(a: &IntBox, b: &IntBox, but: usize) -> Ordering {
 #[cfg(test)]
 mod tests {
     use policert_engine_api::{CancelFlag, Limits};
+    use policert_numeric::IntInterval;
 
     use super::*;
 
@@ -170,5 +270,43 @@ mod tests {
             }
         }
         assert!(merged(Vec::new(), &mut budget).unwrap().is_empty());
+    }
+
+    #[test]
+    fn many_scattered_states_are_a_diagram() {
+        let side = |hi| IntInterval::new(0, hi);
+        let space = IntBox::new(vec![side(1), side(99), IntInterval::new(-3, 1996), side(5)]);
+        // No two of them are neighbours, and those of both values of the first variable are alike.
+        let all =
+            (0..2i64).flat_map(|a| (0..100).flat_map(move |b| (-3..1997).map(move |c| [a, b, c])));
+        let is_in = |b: i64, c: i64| (b + c).rem_euclid(2) == 0 || (b * c) % 7 == 3;
+        let states = all.flat_map(|[a, b, c]| [0, 2].map(|d| [a, b, c, d + c.rem_euclid(2)]));
+        let states: Vec<[i64; 4]> = states.filter(|[_, b, c, _]| is_in(*b, *c)).collect();
+        let packing = StatePacking::new(&space);
+        let mut packed = vec![0; packing.words()];
+        let mut words: Vec<Vec<u64>> = Vec::new();
+        for state in &states {
+            packing.pack(state, &mut packed);
+            words.push(packed.clone());
+        }
+        let mut budget = Budget::new(Limits::default(), CancelFlag::default());
+        let packed = words.iter().map(Vec::as_slice);
+        let points = states.iter().map(|state| IntBox::point(state)).collect();
+        for reached in [
+            covering_of_states(packed, &packing, &space, &mut budget).expect("a diagram"),
+            covering(points, &space, &mut budget).expect("a diagram"),
+        ] {
+            assert!(reached.pieces().is_empty());
+            let diagram = reached.diagram().expect("more boxes than may be listed");
+            assert!(diagram.edges() < Invariant::MOST_EDGES);
+            let mut count = 0u128;
+            let counted = diagram.for_each_box(&mut |sides| {
+                count += sides.count().expect("finite");
+                Ok::<_, ()>(())
+            });
+            counted.expect("no error");
+            assert_eq!(count, states.len() as u128);
+            assert!(states.iter().all(|state| reached.contains(state)));
+        }
     }
 }

@@ -34,7 +34,7 @@ mod stats;
 
 pub use breadth_first::{Explored, explicit};
 pub use config::ExplicitConfig;
-pub use covering::merge_boxes;
+pub use covering::covering;
 pub use dropped_outcome::DroppedOutcome;
 pub use goal_search::{GoalSearched, reach_goal};
 pub use guided::{GuidedResult, guided};

@@ -80,6 +80,18 @@ impl StatePacking {
         fields.map(|field| Place { word: field.word, mask: field.mask << field.shift })
     }
 
+    /// The variables that have more values than one, in the order of the bits that hold them: packed states
+    /// compare, word by word, as the values of these variables do.
+    pub(crate) fn by_weight(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.fields.len()).collect();
+        order.retain(|&variable| self.fields[variable].mask != 0);
+        order.sort_by_key(|&variable| {
+            let field = &self.fields[variable];
+            (field.word, std::cmp::Reverse(field.shift))
+        });
+        order
+    }
+
     /// Writes a state, whose values lie in their domains.
     pub(crate) fn pack(&self, state: &[i64], packed: &mut [u64]) {
         packed.fill(0);

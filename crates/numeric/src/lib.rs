@@ -10,6 +10,7 @@ pub mod elementary;
 mod inequality;
 mod int_box;
 mod interval;
+mod interval_diagram;
 mod precise;
 mod rational;
 pub mod round;
@@ -21,5 +22,8 @@ pub use dyadic::{dyadic_parts, power_of_two};
 pub use inequality::LinearInequality;
 pub use int_box::{IntBox, IntInterval};
 pub use interval::Interval;
+pub use interval_diagram::{
+    DiagramBuilder, DiagramEdge, DiagramNode, IntervalDiagram, NoDiagram, PartEnd, TooManyEdges,
+};
 pub use precise::Enclosure;
 pub use rational::{ParseRationalError, Rational};

@@ -19,6 +19,8 @@ const PLANES_OF: usize = 4;
 pub(crate) struct Invariant<'a> {
     boxes: Vec<&'a Map<String, Value>>,
     conditions: Vec<usize>,
+    /// The variables that the diagram asks for, if there is one.
+    asked: Option<Vec<String>>,
     /// The bounded variables, those first that the most boxes bound, with the values that occur.
     variables: Vec<(String, Range)>,
 }
@@ -42,11 +44,25 @@ impl<'a> Invariant<'a> {
             variables.into_iter().map(|(name, (_, extent))| (name.to_owned(), extent)).collect();
         let conditions = evidence["where"].as_array().into_iter().flatten();
         let conditions = conditions.map(|all| all.as_array().map_or(0, Vec::len)).collect();
-        Some(Self { boxes, conditions, variables })
+        let asked = evidence["diagram"]["variables"].as_array();
+        let asked = asked.map(|names| names.iter().map(plain).collect());
+        Some(Self { boxes, conditions, asked, variables })
     }
 
     /// Adds pictures and the list.
     pub(crate) fn add_to(&self, html: &mut Html) {
+        if let Some(variables) = &self.asked {
+            html.leaf(
+                "p",
+                &format!(
+                    "Too many boxes to be listed: the states are in a decision diagram, which asks for {}.",
+                    variables.join(", ")
+                ),
+            );
+        }
+        if self.boxes.is_empty() && self.asked.is_some() {
+            return;
+        }
         if self.boxes.is_empty() {
             html.leaf("p", "There are no boxes: no state is a start state.");
             return;

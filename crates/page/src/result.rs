@@ -225,7 +225,9 @@ impl ResultPage {
         };
         let value = &evidence.value;
         let count = |name: &str| value[name].as_array().map(Vec::len);
-        let what = if let Some(boxes) = count("invariant") {
+        let what = if let Some(nodes) = value["diagram"]["nodes"].as_array() {
+            format!("an inductive invariant, as a decision diagram of {} nodes", nodes.len())
+        } else if let Some(boxes) = count("invariant") {
             format!("an inductive invariant of {boxes} boxes")
         } else if let Some(states) = count("values") {
             format!("bounds of the probability in {states} states")

@@ -221,7 +221,7 @@ fn prove(
             proved.evidence = Some(evidence);
         }
         EngineAnswer::Safe { invariant: Ok(claimed), .. } => {
-            let boxes = claimed.invariant.pieces().len();
+            let boxes = claimed.invariant.boxes();
             match check_invariant(problem, claimed, budget) {
                 Ok(checked) => {
                     proved.notes.push(checked.note(boxes));

@@ -57,9 +57,13 @@ pub fn verdict(
             super::trace::trace(out, start, trace, end)?;
             place_of(out, file)?;
         }
-        Some(Proof::Invariant { invariant, ranks, .. }) => {
+        Some(Proof::Invariant { invariant, ranks, diagram, .. }) => {
             let what = if ranks.is_some() { "ranks" } else { "invariant" };
-            invariant_of(out, what, invariant.len(), file)?;
+            let size = match diagram {
+                Some(diagram) => format!("a decision diagram of {} nodes", diagram.nodes.len()),
+                None => format!("{} boxes of states", invariant.len()),
+            };
+            invariant_of(out, what, &size, file)?;
         }
         Some(Proof::Probability { values, pieces, .. }) => {
             bounds_of(out, values.len(), pieces.as_ref().map(Vec::len), file)?;
@@ -262,7 +266,7 @@ fn place_of(out: &mut dyn Write, file: Option<&Path>) -> io::Result<()> {
 fn invariant_of(
     out: &mut dyn Write,
     what: &str,
-    boxes: usize,
+    size: &str,
     file: Option<&Path>,
 ) -> io::Result<()> {
     let place = match file {
@@ -270,7 +274,7 @@ fn invariant_of(
         Some(path) => format!("written to {}", path.display()),
         None => "checked; --evidence FILE writes it".to_owned(),
     };
-    line(out, what, &format!("{boxes} boxes of states, {place}"))
+    line(out, what, &format!("{size}, {place}"))
 }
 
 /// Prints the size of the evidence for the bounds of a probability, and its place.

@@ -6,8 +6,8 @@ use policert_problem::{Problem, QuestionAim};
 use serde_json::{Map, Value};
 
 use super::file::File;
-use crate::evidence::read_invariant;
-use crate::{ConditionRecord, invariant_check};
+use crate::evidence::{read_diagram, read_invariant};
+use crate::{ConditionRecord, DiagramRecord, invariant_check};
 
 /// Checks an invariant; the number of its boxes.
 pub(super) fn check(
@@ -23,6 +23,17 @@ pub(super) fn check(
     };
     let invariant = read_invariant(&problem.model, &boxes, &conditions)
         .ok_or_else(|| file.wrong(if conditions.is_empty() { "invariant" } else { "where" }))?;
+    let invariant = match file.value().get("diagram") {
+        Some(_) if problem.semantics.aim == QuestionAim::ReachGoal => {
+            return Err(file.rejected("states of a `diagram` have no ranks"));
+        }
+        Some(_) => {
+            let record: DiagramRecord = file.part("diagram")?;
+            let diagram = read_diagram(&problem.model, &record);
+            invariant.with_diagram(Some(diagram.ok_or_else(|| file.wrong("diagram"))?))
+        }
+        None => invariant,
+    };
     let ranks: Option<Vec<u64>> = match problem.semantics.aim {
         QuestionAim::AvoidUnsafe => None,
         QuestionAim::ReachGoal if file.value().get("ranks").is_some() => Some(file.part("ranks")?),
@@ -31,10 +42,11 @@ pub(super) fn check(
             return Err(file.rejected(what));
         }
     };
+    let boxes = invariant.boxes();
     let claimed = ClaimedInvariant { invariant, ranks, is_needed: true };
     let budget = Budget::new(limits.clone(), cancel.clone());
     match invariant_check::check(problem, &claimed, &budget) {
-        Ok(_) => Ok(boxes.len()),
+        Ok(_) => Ok(boxes),
         // An invariant that is none.
         Err(Failure::Internal(why)) => Err(file.rejected(&why)),
         Err(other) => Err(other),

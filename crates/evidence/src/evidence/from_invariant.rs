@@ -2,11 +2,11 @@
 
 use policert_engine_api::{ClaimedInvariant, Invariant};
 use policert_model::{Condition, LinearConstraint, Model, Region, Variable};
-use policert_numeric::{IntBox, IntInterval};
+use policert_numeric::{DiagramEdge, IntBox, IntInterval, IntervalDiagram};
 use policert_problem::{Problem, read_value, value_record};
 use serde_json::{Map, Value};
 
-use crate::{ConditionRecord, Evidence, Proof};
+use crate::{ConditionRecord, DiagramRecord, Evidence, Proof};
 
 /// The deepest nesting of conditions in a file.
 const DEPTH: usize = 16;
@@ -28,13 +28,50 @@ impl Evidence {
         if conditions.iter().all(Vec::is_empty) {
             conditions.clear();
         }
+        let diagram = claimed.invariant.diagram();
         Ok(Self::new(
             problem,
             "safe",
             engine,
-            Proof::Invariant { invariant: boxes, conditions, ranks: claimed.ranks.clone() },
+            Proof::Invariant {
+                invariant: boxes,
+                conditions,
+                ranks: claimed.ranks.clone(),
+                diagram: diagram.map(|diagram| DiagramRecord::new(&problem.model, diagram)),
+            },
         ))
     }
+}
+
+impl DiagramRecord {
+    /// The record of a diagram whose dimensions are the variables of a model.
+    #[must_use]
+    pub fn new(model: &Model, diagram: &IntervalDiagram) -> Self {
+        let number = |position: usize| i64::try_from(position).unwrap_or(i64::MAX);
+        let nodes = diagram.nodes().map(|(level, edges)| {
+            let edge =
+                |edge: &DiagramEdge| [edge.values.lo, edge.values.hi, number(edge.to.position())];
+            std::iter::once(number(level)).chain(edges.iter().flat_map(edge)).collect()
+        });
+        let name = |&d: &usize| model.variables[d].name.clone();
+        Self { variables: diagram.order().iter().map(name).collect(), nodes: nodes.collect() }
+    }
+}
+
+/// Reads a diagram; `None` if it is not what it should be.
+pub(crate) fn read_diagram(model: &Model, record: &DiagramRecord) -> Option<IntervalDiagram> {
+    let place = |name: &String| model.variables.iter().position(|variable| variable.name == *name);
+    let order = record.variables.iter().map(place).collect::<Option<Vec<usize>>>()?;
+    let node = |numbers: &Vec<i64>| {
+        let (level, edges) = numbers.split_first()?;
+        let (edges, rest) = edges.as_chunks::<3>();
+        let edge =
+            |&[lo, hi, to]: &[i64; 3]| Some((IntInterval { lo, hi }, usize::try_from(to).ok()?));
+        let edges = edges.iter().map(edge).collect::<Option<Vec<_>>>()?;
+        rest.is_empty().then_some((usize::try_from(*level).ok()?, edges))
+    };
+    let nodes = record.nodes.iter().map(node).collect::<Option<Vec<_>>>()?;
+    IntervalDiagram::new(model.domains(), order, nodes).ok()
 }
 
 /// A piece: its box, and the conditions that its states satisfy besides.

@@ -1,8 +1,9 @@
 //! The result of a search: verdict, counts, and what to know about them.
 
-use policert_engine_api::{Budget, Counts, EngineError, StopReason, Trace, UnknownReason, Verdict};
+use policert_engine_api::{
+    Budget, Counts, EngineError, Invariant, StopReason, Trace, UnknownReason, Verdict,
+};
 use policert_model::State;
-use policert_numeric::IntBox;
 use policert_policy::NarrowestLead;
 
 use super::BreadthFirstSearch;
@@ -25,9 +26,9 @@ pub struct Explored {
     /// Operators that dropped an outcome, in the order in which they first did; as many as
     /// [`ExplicitConfig::drop_examples`](crate::ExplicitConfig::drop_examples) says.
     pub dropped: Vec<DroppedOutcome>,
-    /// Of a safe verdict, if evidence is wanted: the states that it rests on as disjoint boxes, or why
-    /// there are none.
-    pub reached: Option<Result<Vec<IntBox>, String>>,
+    /// Of a safe verdict, if evidence is wanted: the states that it rests on, or why
+    /// they cannot be written down.
+    pub reached: Option<Result<Invariant, String>>,
     /// The narrowest lead of a best score in the states for which the policy was evaluated, where scores are
     /// in single precision.
     pub narrowest_lead: Option<NarrowestLead>,

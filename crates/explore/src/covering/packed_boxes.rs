@@ -5,10 +5,8 @@ use std::cmp::Ordering;
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{IntBox, IntInterval};
 
+use super::sorted::sort;
 use crate::packing::{Place, StatePacking};
-
-/// The greatest number of boxes that are sorted without a look at the clock.
-const SORTED_AT_ONCE: usize = 1 << 16;
 
 /// A box by the packed states in its corners of least and of greatest values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,9 +18,19 @@ pub(super) struct PackedBox<const WORDS: usize> {
 impl<const WORDS: usize> PackedBox<WORDS> {
     /// The box of one state, which has this many words.
     pub(super) fn point(packed: &[u64]) -> Self {
-        let mut corner = [0; WORDS];
-        corner.copy_from_slice(packed);
+        let corner = words(packed);
         Self { lo: corner, hi: corner }
+    }
+
+    /// The box with these sides, which lie in their domains.
+    pub(super) fn of_sides(sides: &IntBox, packing: &StatePacking) -> Self {
+        let corner = |value: fn(&IntInterval) -> i64| {
+            let values: Vec<i64> = sides.sides().iter().map(value).collect();
+            let mut words = [0; WORDS];
+            packing.pack(&values, &mut words);
+            words
+        };
+        Self { lo: corner(|side| side.lo), hi: corner(|side| side.hi) }
     }
 
     /// The box with its sides.
@@ -66,6 +74,13 @@ impl<const WORDS: usize> PackedBox<WORDS> {
     }
 }
 
+/// The words of a packed state, which has this many.
+pub(super) fn words<const WORDS: usize>(packed: &[u64]) -> [u64; WORDS] {
+    let mut words = [0; WORDS];
+    words.copy_from_slice(packed);
+    words
+}
+
 /// Merges disjoint boxes whose union is a box, along one variable after the other, until no two of
 /// them can be merged. More than `enough` are given up after a round that did not halve them.
 ///
@@ -97,22 +112,6 @@ pub(super) fn merge<const WORDS: usize>(
             return Ok(());
         }
     }
-}
-
-/// Sorts, with looks at the clock.
-fn sort<T>(
-    items: &mut [T],
-    order: &impl Fn(&T, &T) -> Ordering,
-    budget: &mut Budget,
-) -> Result<(), StopReason> {
-    budget.poll_clock()?;
-    if items.len() <= SORTED_AT_ONCE {
-        items.sort_unstable_by(order);
-        return Ok(());
-    }
-    let (below, _, above) = items.select_nth_unstable_by(items.len() / 2, order);
-    sort(below, order, budget)?;
-    sort(above, order, budget)
 }
 
 #[cfg(test)]

@@ -200,6 +200,23 @@ fn boxes_of_an_invariant() {
 }
 
 #[test]
+fn a_diagram_of_states() {
+    let result = result("safe", 0);
+    let mut evidence = evidence(&result);
+    evidence["verdict"] = json!("safe");
+    evidence["invariant"] = json!([]);
+    evidence["diagram"] =
+        json!({"variables": [NASTY, "y"], "nodes": [[1, 0, 0, 0], [0, 0, 1, 0, 2, 5, 1]]});
+    let mut shown = ResultPage::new(result).expect("a result");
+    shown.add_evidence("e.json", evidence).expect("its evidence");
+    let html = shown.html("r");
+    for part in ["as a decision diagram of 2 nodes", ", y."] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    assert!(!html.contains("<img") && !html.contains("no state is a start state"), "{html}");
+}
+
+#[test]
 fn what_contradicts_itself_is_refused() {
     for wrong in [json!([]), json!({"schema_version": 2, "exit_code": 0}), result("safe", 10)] {
         assert!(ResultPage::new(wrong.clone()).is_err(), "{wrong}");

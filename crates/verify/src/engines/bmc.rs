@@ -42,7 +42,12 @@ impl Engine for Bmc {
         let answer = match config.solver {
             BmcSolver::Native => {
                 let invariant = report.reached.map(Invariant::from);
-                pieces::with_pieces(report.verdict, invariant, "boxes of states", budget)
+                pieces::with_pieces(
+                    report.verdict,
+                    invariant,
+                    ("boxes of states", &question.model.domains()),
+                    budget,
+                )
             }
             BmcSolver::Z3 => {
                 let none = "a formula has no invariant; preset native has one".to_owned();

@@ -87,8 +87,12 @@ impl Engine for Cegar {
         let mut notes = vec![summary(&report)];
         notes.extend(report.notes.iter().cloned());
         let numbers = numbers(&report);
-        let answer =
-            pieces::with_pieces(report.verdict, report.invariant, "abstract states", budget);
+        let answer = pieces::with_pieces(
+            report.verdict,
+            report.invariant,
+            ("abstract states", &question.model.domains()),
+            budget,
+        );
         Ok(Conclusion {
             preset: Some(name.clone()),
             numbers,

@@ -59,8 +59,7 @@ impl Explicit {
         let policy = question.policy.zip(explored.narrowest_lead.as_ref());
         notes.extend(policy.map(|(policy, lead)| narrowest(question.model, policy, lead)));
         let numbers = numbers(&explored);
-        let invariant = explored.reached.map(|reached| reached.map(Invariant::from));
-        let answer = EngineAnswer::with_invariant(explored.verdict, invariant);
+        let answer = EngineAnswer::with_invariant(explored.verdict, explored.reached);
         Ok(Conclusion {
             preset: unusual(name),
             numbers,

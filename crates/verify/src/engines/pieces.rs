@@ -1,28 +1,28 @@
 //! Pieces of an invariant that an engine has collected, as evidence of proportionate size.
 
 use policert_engine_api::{Budget, EngineAnswer, Invariant, Verdict};
-use policert_explore::merge_boxes;
+use policert_explore::covering;
+use policert_numeric::IntBox;
 
-/// The greatest number of pieces that are written down as evidence.
-const MOST_PIECES: usize = 100_000;
 /// The number of abstract states up to which each one is a piece, so that a person can recognise it.
 const MOST_SINGLE: usize = 10_000;
 
-/// An answer with the invariant that these pieces are, the boxes among them merged where they are many.
+/// An answer with the invariant that these pieces of a space are, the boxes among them merged where they are many.
 pub(super) fn with_pieces(
     verdict: Verdict,
     invariant: Option<Invariant>,
-    pieces: &str,
+    (pieces, space): (&str, &IntBox),
     budget: &mut Budget,
 ) -> EngineAnswer {
     let limited = |invariant: Invariant| {
         let found = invariant.pieces().len();
         let invariant =
-            if found > MOST_SINGLE { merged(invariant, pieces, budget)? } else { invariant };
+            if found > MOST_SINGLE { merged(invariant, pieces, space, budget)? } else { invariant };
         match invariant.pieces().len() {
-            0..=MOST_PIECES => Ok(invariant),
+            0..=Invariant::MOST_PIECES => Ok(invariant),
             more => Err(format!(
-                "{found} {pieces} make {more} pieces; evidence has {MOST_PIECES} at most"
+                "{found} {pieces} make {more} pieces; evidence has {} at most",
+                Invariant::MOST_PIECES
             )),
         }
     };
@@ -30,20 +30,25 @@ pub(super) fn with_pieces(
 }
 
 /// Merges the pieces that are boxes.
-fn merged(invariant: Invariant, what: &str, budget: &mut Budget) -> Result<Invariant, String> {
+fn merged(
+    invariant: Invariant,
+    what: &str,
+    space: &IntBox,
+    budget: &mut Budget,
+) -> Result<Invariant, String> {
     let (boxes, mut pieces): (Vec<_>, Vec<_>) =
         invariant.into_pieces().into_iter().partition(|piece| piece.conditions.is_empty());
     let boxes = boxes.into_iter().map(|piece| piece.sides).collect();
-    let boxes = merge_boxes(boxes, budget)
-        .map_err(|reason| format!("the {what} could not be merged: {reason}"))?;
-    pieces.extend(Invariant::from(boxes).into_pieces());
-    Ok(Invariant::new(pieces))
+    let boxes = covering(boxes, space, budget).map_err(|why| format!("the {what}: {why}"))?;
+    let diagram = boxes.diagram().cloned();
+    pieces.extend(boxes.into_pieces());
+    Ok(Invariant::new(pieces).with_diagram(diagram))
 }
 
 #[cfg(test)]
 mod tests {
     use policert_model::{Condition, LinearConstraint, Region, VarId};
-    use policert_numeric::IntBox;
+    use policert_numeric::{IntBox, IntInterval};
 
     use super::*;
 
@@ -61,13 +66,15 @@ mod tests {
         above.hull_with(&IntBox::point(&[6, 3]));
         pieces.push(piece(above, vec![Condition::Linear(corner)]));
         let before = Invariant::new(pieces);
-        let after = merged(before.clone(), "boxes", &mut Budget::unlimited()).expect("no limit");
+        let space = IntBox::new(vec![IntInterval::new(0, 6); 2]);
+        let after =
+            merged(before.clone(), "boxes", &space, &mut Budget::unlimited()).expect("no limit");
         assert_eq!(after.pieces().len(), 3);
         for state in &states {
             assert_eq!(after.contains(state), before.contains(state), "{state:?}");
         }
         let mut stopped = Budget::unlimited();
         stopped.cancel_flag().raise();
-        assert!(merged(before, "boxes", &mut stopped).is_err());
+        assert!(merged(before, "boxes", &space, &mut stopped).is_err());
     }
 }

@@ -42,8 +42,12 @@ impl Engine for Ppa {
         let (budget, observer, recorder) = context.parts();
         let Configured { name, config } = &self.0;
         let report = run_recorded(question, question.policy, config, budget, observer, recorder)?;
-        let answer =
-            pieces::with_pieces(report.verdict, report.invariant, "abstract states", budget);
+        let answer = pieces::with_pieces(
+            report.verdict,
+            report.invariant,
+            ("abstract states", &question.model.domains()),
+            budget,
+        );
         Ok(Conclusion {
             preset: Some(name.clone()),
             numbers: json!({ "tests": tests(&report.queries) }),

@@ -9,7 +9,7 @@ use policert_certify::{IntervalChoices, InvariantError, NothingRefuted, check_in
 use policert_engine_api::{Budget, Invariant, Question, Silent, StuckRule, Verdict};
 use policert_explore::{ExplicitConfig, explicit};
 use policert_model::{Condition, DomainRule, Region};
-use policert_numeric::IntBox;
+use policert_numeric::{DiagramBuilder, IntBox};
 use policert_policy::Policy;
 use policert_ppa::{CegarConfig, PpaConfig, cegar};
 use policert_testkit::oracle::{NoAnswer, Reachable};
@@ -23,6 +23,8 @@ struct Tally {
     confirmed: BTreeMap<&'static str, usize>,
     /// Confirmed ones with conditions besides boxes.
     with_conditions: usize,
+    /// Confirmed ones with a diagram.
+    diagrams: usize,
     /// Confirmed ones where a run must not get stuck.
     going_on: usize,
     /// Damaged ones that were rejected, and those that still are invariants.
@@ -56,7 +58,7 @@ fn invariants_of_unary_models() {
 fn invariants_of_linear_models() {
     let tally = tally(Profile::Linear, 500);
     assert!(tally.confirmed.values().all(|&count| count > 60), "{tally:?}");
-    assert!(tally.with_conditions > 20, "{tally:?}");
+    assert!(tally.with_conditions > 20 && tally.diagrams > 60, "{tally:?}");
     assert!(tally.rejected > 200 && tally.false_claims > 60, "{tally:?}");
 }
 
@@ -86,8 +88,8 @@ fn check(setting: &Setting, random: &mut Random, tally: &mut Tally) {
     if let Ok(found) = found {
         match found.verdict {
             Verdict::Safe { .. } => {
-                let boxes = found.reached.expect("evidence is wanted").expect("few states");
-                look_at("explicit", setting, &question, &truth, boxes.into(), random, tally);
+                let reached = found.reached.expect("evidence is wanted").expect("few states");
+                look_at("explicit", setting, &question, &truth, reached, random, tally);
             }
             Verdict::Unsafe(_) => lie(setting, &question, policy, &truth, tally),
             Verdict::Unknown(_) => {}
@@ -132,17 +134,25 @@ fn look_at(
 ) {
     let policy = setting.policy();
     let place = format!("{engine}, {}", setting.place);
-    confirmed(question, policy.as_ref(), &invariant)
-        .unwrap_or_else(|error| panic!("{place}: {error} ({invariant:?})"));
+    let diagram = in_diagram(&invariant, &question.model.domains());
+    for invariant in [&invariant, &diagram] {
+        confirmed(question, policy.as_ref(), invariant)
+            .unwrap_or_else(|error| panic!("{place}: {error} ({invariant:?})"));
+    }
+    tally.diagrams += usize::from(diagram.diagram().is_some());
     *tally.confirmed.entry(engine).or_default() += 1;
     tally.with_conditions +=
         usize::from(invariant.pieces().iter().any(|piece| !piece.conditions.is_empty()));
     tally.going_on += usize::from(question.stuck == StuckRule::Unsafe);
     for state in truth.distances.keys() {
         assert!(invariant.contains(state), "{place}: {state:?} is reached");
+        assert!(diagram.contains(state), "{place}: {state:?} is reached");
     }
     for _ in 0..3 {
-        let Some(damaged) = damaged(&invariant, random) else { return };
+        let Some(mut damaged) = damaged(&invariant, random) else { return };
+        if random.percent(50) {
+            damaged = in_diagram(&damaged, &question.model.domains());
+        }
         match confirmed(question, policy.as_ref(), &damaged) {
             Ok(()) => {
                 tally.still_right += 1;
@@ -152,6 +162,21 @@ fn look_at(
             }
             Err(_) => tally.rejected += 1,
         }
+    }
+}
+
+/// The same states, those of boxes without conditions in a diagram.
+fn in_diagram(invariant: &Invariant, space: &IntBox) -> Invariant {
+    let pieces = invariant.pieces().iter().cloned();
+    let (boxes, others): (Vec<_>, Vec<_>) = pieces.partition(|piece| piece.conditions.is_empty());
+    let boxes: Vec<IntBox> = boxes.into_iter().map(|piece| piece.sides).collect();
+    let is_bounded = space.is_bounded() && boxes.iter().all(|sides| space.includes(sides));
+    let mut no_stop = || Ok::<_, ()>(());
+    let order = (0..space.dimensions()).collect();
+    let builder = DiagramBuilder::new(space.clone(), order, usize::MAX);
+    match builder.of_boxes(&boxes, &mut no_stop).expect("no stop").expect("no limit") {
+        Some(diagram) if is_bounded => Invariant::new(others).with_diagram(Some(diagram)),
+        _ => invariant.clone(),
     }
 }
 
@@ -194,8 +219,11 @@ fn lie(
     let harmless = truth.distances.keys().filter(|state| unsafe_condition.holds(state) != Ok(true));
     let boxes: Vec<IntBox> = harmless.map(|state| IntBox::point(state)).collect();
     for claim in [boxes, vec![question.model.domains()]] {
-        let checked = confirmed(question, policy, &claim.into());
-        assert!(checked.is_err(), "{}: a false claim is confirmed", setting.place);
+        let claim = Invariant::from(claim);
+        for claim in [in_diagram(&claim, &question.model.domains()), claim] {
+            let checked = confirmed(question, policy, &claim);
+            assert!(checked.is_err(), "{}: a false claim is confirmed", setting.place);
+        }
         tally.false_claims += 1;
     }
 }

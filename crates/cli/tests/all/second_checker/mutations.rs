@@ -9,8 +9,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use policert_engine_api::{CancelFlag, Limits, Question, Silent};
-use policert_evidence::{CertifyRequest, certify};
-use policert_numeric::Rational;
+use policert_evidence::{CertifyRequest, DiagramRecord, certify};
+use policert_numeric::{DiagramBuilder, IntInterval, Rational};
 use policert_policy::PolicySemantics;
 use policert_problem::{read_value, value_record};
 use policert_testkit::case_files::write_case;
@@ -22,7 +22,7 @@ use super::{has_python, lies, second};
 use crate::support::program::{code, policert, text};
 
 /// The kinds of evidence: name, the engine that writes it, and what else is said to it.
-const KINDS: [(&str, &str, &str); 7] = [
+const KINDS: [(&str, &str, &str); 8] = [
     ("run", "explicit", ""),
     ("invariant", "explicit", ""),
     ("abstract invariant", "cegar", ""),
@@ -30,7 +30,10 @@ const KINDS: [(&str, &str, &str); 7] = [
     ("run without goal", "explicit", "--reach-goal"),
     ("bounds by state", "prob", ""),
     ("bounds by piece", "prob-ppa", "--predicates splits:2"),
+    ("diagram", "explicit", ""),
 ];
+/// The position of [`KINDS`] that is made of the boxes of explicit search.
+const DIAGRAM: usize = 7;
 
 /// Members that say what the evidence is about: other ones would be other questions.
 const QUESTION: [&str; 6] =
@@ -74,7 +77,7 @@ impl Base {
     fn is_so(&self, said: &Value, truth: &Truth) -> bool {
         match KINDS[self.kind].0 {
             "run" => !truth.is_safe && self.is_run(said) != Some(false),
-            "invariant" | "abstract invariant" => truth.is_safe,
+            "invariant" | "abstract invariant" | "diagram" => truth.is_safe,
             "ranks" => truth.reaches_goal,
             "run without goal" => !truth.reaches_goal,
             _ => {
@@ -134,7 +137,10 @@ fn opposites(bases: &[(Base, Truth)]) -> Vec<(Base, Truth)> {
                 let boxes: Vec<Value> = states.map(|state| base.point(state)).collect();
                 let conditions = vec![json!([]); boxes.len()];
                 let proof = json!({"invariant": boxes});
-                vec![(1, proof), (2, json!({"invariant": boxes, "where": conditions}))]
+                let mut proofs =
+                    Vec::from_iter(in_diagram(&base.case, &proof).map(|proof| (DIAGRAM, proof)));
+                proofs.extend([(1, proof), (2, json!({"invariant": boxes, "where": conditions}))]);
+                proofs
             }
             "run without goal" => {
                 let (states, ranks): (Vec<Value>, Vec<usize>) =
@@ -229,6 +235,29 @@ fn reaches_goal(oracle: &Oracle<'_>) -> Option<bool> {
     Some(all)
 }
 
+/// The same evidence with the boxes of its invariant in a diagram; `None` where they are no part of the space.
+fn in_diagram(case: &Case, evidence: &Value) -> Option<Value> {
+    let model = &case.model;
+    let mut boxes = Vec::new();
+    for record in evidence["invariant"].as_array()? {
+        let mut sides = model.domains();
+        for (side, variable) in sides.sides_mut().iter_mut().zip(&model.variables) {
+            if let Some(ends) = record.get(&variable.name) {
+                let value = |at: usize| read_value(variable, &ends[at]);
+                *side = IntInterval::new(value(0)?, value(1)?);
+            }
+        }
+        boxes.push(sides);
+    }
+    let space = model.domains();
+    let builder = DiagramBuilder::new(space.clone(), (0..space.dimensions()).collect(), usize::MAX);
+    let diagram = builder.of_boxes(&boxes, &mut || Ok::<_, ()>(())).ok()?.ok()??;
+    let mut evidence = evidence.clone();
+    evidence["invariant"] = json!([]);
+    evidence["diagram"] = serde_json::to_value(DiagramRecord::new(model, &diagram)).ok()?;
+    Some(evidence)
+}
+
 /// Evidence of each kind of random models, some of each; the models are small.
 fn bases(root: &Path, most: usize) -> Vec<(Base, Truth)> {
     let mut found: Vec<(Base, Truth)> = Vec::new();
@@ -267,7 +296,11 @@ fn bases(root: &Path, most: usize) -> Vec<(Base, Truth)> {
             if !file.is_file() {
                 continue;
             }
-            let evidence = lies::read(&file);
+            let mut evidence = lies::read(&file);
+            if kind == DIAGRAM {
+                let Some(as_diagram) = in_diagram(&case, &evidence) else { continue };
+                evidence = as_diagram;
+            }
             let shows_run = evidence.get("trace").is_some();
             if shows_run != what.starts_with("run") {
                 continue;
