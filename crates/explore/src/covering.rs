@@ -152,7 +152,12 @@ fn packed_states<'s, const WORDS: usize>(
     budget: &mut Budget,
 ) -> Result<Result<Invariant, String>, StopReason> {
     budget.check_memory((states.len() * size_of::<PackedBox<WORDS>>()) as u64)?;
-    let mut packed: Vec<[u64; WORDS]> = states.map(packed_boxes::words).collect();
+    let reversed = |packed: &[u64]| {
+        let mut words: [u64; WORDS] = packed_boxes::words(packed);
+        words.reverse();
+        words
+    };
+    let mut packed: Vec<[u64; WORDS]> = states.map(reversed).collect();
     sorted::sort(&mut packed, &Ord::cmp, budget)?;
     let diagram = match diagram_of(&packed, packing, space, budget)? {
         Some(Ok(Some(diagram))) => Some(diagram),
@@ -160,7 +165,7 @@ fn packed_states<'s, const WORDS: usize>(
         _ => None,
     };
     let mut boxes: Vec<PackedBox<WORDS>> = match &diagram {
-        None => packed.iter().map(|words| PackedBox::point(words)).collect(),
+        None => packed.iter().map(|words| PackedBox::point(&reversed(words))).collect(),
         Some(diagram) if diagram.boxes() > MOST_MERGED => return Ok(Ok(diagram.clone().into())),
         Some(diagram) => {
             let mut boxes = Vec::new();
@@ -182,19 +187,21 @@ fn packed_states<'s, const WORDS: usize>(
     Ok(Ok(sides.into()))
 }
 
-/// The diagram of packed states in order; `None` if the space is not bounded.
+/// The diagram of packed states in order, the last word of each first; `None` if the space is not bounded.
 fn diagram_of<const WORDS: usize>(
     states: &[[u64; WORDS]],
     packing: &StatePacking,
     space: &IntBox,
     budget: &mut Budget,
 ) -> Result<Option<Result<Option<IntervalDiagram>, TooManyEdges>>, StopReason> {
-    let order = packing.by_weight();
+    let order = packing.narrowest_first();
     let Some(mut builder) = builder(space, order.clone()) else { return Ok(None) };
     let (mut state, mut point) = (vec![0; packing.variables()], vec![0; order.len()]);
     for words in states {
         budget.poll()?;
-        packing.unpack(words, &mut state);
+        let mut words = *words;
+        words.reverse();
+        packing.unpack(&words, &mut state);
         for (value, &d) in point.iter_mut().zip(&order) {
             *value = state[d];
         }

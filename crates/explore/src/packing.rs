@@ -80,14 +80,14 @@ impl StatePacking {
         fields.map(|field| Place { word: field.word, mask: field.mask << field.shift })
     }
 
-    /// The variables that have more values than one, in the order of the bits that hold them: packed states
-    /// compare, word by word, as the values of these variables do.
-    pub(crate) fn by_weight(&self) -> Vec<usize> {
+    /// The variables that have more values than one, mostly those with few values before those with many: packed states
+    /// compare, from the last word to the first, as the values of these variables do.
+    pub(crate) fn narrowest_first(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.fields.len()).collect();
         order.retain(|&variable| self.fields[variable].mask != 0);
         order.sort_by_key(|&variable| {
             let field = &self.fields[variable];
-            (field.word, std::cmp::Reverse(field.shift))
+            std::cmp::Reverse((field.word, field.shift))
         });
         order
     }
@@ -144,6 +144,29 @@ mod tests {
         let mut full = vec![IntInterval::ALL];
         full.extend(vec![IntInterval::point(7); 3]);
         assert_eq!(StatePacking::new(&IntBox::new(full)).words(), 1);
+    }
+
+    #[test]
+    fn packed_states_compare_from_the_last_word_on() {
+        let sides =
+            [300, 1, 70_000, 0, 9, 70_000, 300, 70_000].map(|hi| IntInterval::new(-1, hi - 1));
+        let packing = StatePacking::new(&IntBox::new(sides.to_vec()));
+        assert_eq!(packing.words(), 2);
+        let order = packing.narrowest_first();
+        assert_eq!(order, [1, 6, 4, 0, 7, 5, 2]);
+        let state = |seed: i64| -> Vec<i64> {
+            (0..8).map(|d| -1 + (seed * (d + 3) * 7919) % (sides[d as usize].hi + 2)).collect()
+        };
+        let packed = |state: &[i64]| {
+            let mut words = vec![0; 2];
+            packing.pack(state, &mut words);
+            words.reverse();
+            words
+        };
+        let values = |state: &[i64]| order.iter().map(|&d| state[d]).collect::<Vec<_>>();
+        for (a, b) in (0..200).map(|seed| (state(seed), state(3 * seed + 1))) {
+            assert_eq!(packed(&a).cmp(&packed(&b)), values(&a).cmp(&values(&b)), "{a:?} {b:?}");
+        }
     }
 
     proptest! {

@@ -63,8 +63,8 @@ struct InnerNode {
 /// Where a part of a diagram ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PartEnd {
-    /// Before the variable at this position of the order is asked.
-    Level(usize),
+    /// Before a variable is asked.
+    Open,
     /// Behind all: the box of the part is in the set.
     Whole,
 }
@@ -278,8 +278,8 @@ impl IntervalDiagram {
     }
 
     /// Visits parts of the set from the whole space on: for each node on each way the box of the values on the way.
-    /// `visit` is told what it returned for the part before, and how many variables were asked; at
-    /// [`PartEnd::Whole`] all of the box is in the set. Where it returns `None`, nothing below is visited.
+    /// `visit` is told what it returned for the part before; at [`PartEnd::Whole`] all of the box is in the set.
+    /// Where it returns `None`, nothing below is visited.
     ///
     /// # Errors
     /// Those of the visitor.
@@ -301,12 +301,11 @@ impl IntervalDiagram {
         let Some(at) = node.index() else {
             return visit(sides, before, PartEnd::Whole).map(|_| ());
         };
-        let level = self.nodes[at].level as usize;
-        let (d, edges) = (self.order[level], self.edges_of(at));
+        let (d, edges) = (self.dimension(at), self.edges_of(at));
         if let (Some(first), Some(last)) = (edges.first(), edges.last()) {
             sides[d] = first.values.hull(last.values);
         }
-        if let Some(found) = visit(sides, before, PartEnd::Level(level))? {
+        if let Some(found) = visit(sides, before, PartEnd::Open)? {
             for edge in edges {
                 sides[d] = edge.values;
                 self.parts_after(edge.to, sides, &found, visit)?;
