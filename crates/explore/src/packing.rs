@@ -155,7 +155,7 @@ mod tests {
         let order = packing.narrowest_first();
         assert_eq!(order, [1, 6, 4, 0, 7, 5, 2]);
         let state = |seed: i64| -> Vec<i64> {
-            (0..8).map(|d| -1 + (seed * (d + 3) * 7919) % (sides[d as usize].hi + 2)).collect()
+            (3..).zip(&sides).map(|(d, side)| -1 + (seed * d * 7919) % (side.hi + 2)).collect()
         };
         let packed = |state: &[i64]| {
             let mut words = vec![0; 2];

@@ -60,6 +60,10 @@ struct InnerNode {
     end: u32,
 }
 
+/// Looks at a part of a diagram, with what it returned for the part before, and returns what the parts below are told, or
+/// `None` where they are not visited.
+pub type PartVisit<'v, T, E> = dyn FnMut(&IntBox, &T, PartEnd) -> Result<Option<T>, E> + 'v;
+
 /// Where a part of a diagram ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PartEnd {
@@ -286,7 +290,7 @@ impl IntervalDiagram {
     pub fn for_each_part<T, E>(
         &self,
         before: &T,
-        visit: &mut dyn FnMut(&IntBox, &T, PartEnd) -> Result<Option<T>, E>,
+        visit: &mut PartVisit<'_, T, E>,
     ) -> Result<(), E> {
         self.parts_after(self.root(), &mut self.space.clone(), before, visit)
     }
@@ -296,7 +300,7 @@ impl IntervalDiagram {
         node: DiagramNode,
         sides: &mut IntBox,
         before: &T,
-        visit: &mut dyn FnMut(&IntBox, &T, PartEnd) -> Result<Option<T>, E>,
+        visit: &mut PartVisit<'_, T, E>,
     ) -> Result<(), E> {
         let Some(at) = node.index() else {
             return visit(sides, before, PartEnd::Whole).map(|_| ());

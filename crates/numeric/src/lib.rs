@@ -23,7 +23,8 @@ pub use inequality::LinearInequality;
 pub use int_box::{IntBox, IntInterval};
 pub use interval::Interval;
 pub use interval_diagram::{
-    DiagramBuilder, DiagramEdge, DiagramNode, IntervalDiagram, NoDiagram, PartEnd, TooManyEdges,
+    DiagramBuilder, DiagramEdge, DiagramNode, IntervalDiagram, NoDiagram, PartEnd, PartVisit,
+    TooManyEdges,
 };
 pub use precise::Enclosure;
 pub use rational::{ParseRationalError, Rational};

@@ -1,3 +1,5 @@
+//! Diagrams of random sets, against their points one by one.
+
 use proptest::prelude::*;
 
 use super::*;
