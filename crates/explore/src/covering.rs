@@ -59,7 +59,7 @@ pub fn covering(
             return Ok(Ok(Invariant::from(boxes)));
         }
         let Some(builder) = builder(space, (0..space.dimensions()).collect()) else {
-            return Ok(check_boxes(boxes.len()).map(|()| Invariant::from(boxes)));
+            return Ok(Err(too_many(boxes.len())));
         };
         let diagram = builder.of_boxes(&boxes, &mut || budget.poll())?;
         Ok(as_evidence(diagram, boxes.len(), space))
@@ -102,7 +102,7 @@ pub(crate) fn few_boxes(points: Vec<IntBox>, budget: &mut Budget) -> Result<Vec<
 
 /// The states that a search of this budget found, packed, as few boxes or as a diagram; or why not.
 ///
-/// Besides the states it takes 16 bytes for each of their words, and about as long as the search.
+/// Besides the states it takes 8 bytes for each of their words, 24 without a diagram, and about as long as the search.
 pub(crate) fn covering_of_states<'s>(
     states: impl ExactSizeIterator<Item = &'s [u64]>,
     packing: &StatePacking,
@@ -151,7 +151,7 @@ fn packed_states<'s, const WORDS: usize>(
     space: &IntBox,
     budget: &mut Budget,
 ) -> Result<Result<Invariant, String>, StopReason> {
-    budget.check_memory((states.len() * size_of::<PackedBox<WORDS>>()) as u64)?;
+    budget.check_memory((states.len() * size_of::<[u64; WORDS]>()) as u64)?;
     let reversed = |packed: &[u64]| {
         let mut words: [u64; WORDS] = packed_boxes::words(packed);
         words.reverse();
@@ -160,13 +160,14 @@ fn packed_states<'s, const WORDS: usize>(
     let mut packed: Vec<[u64; WORDS]> = states.map(reversed).collect();
     sorted::sort(&mut packed, &Ord::cmp, budget)?;
     let diagram = match diagram_of(&packed, packing, space, budget)? {
-        Some(Ok(Some(diagram))) => Some(diagram),
-        Some(Ok(None)) if !packed.is_empty() => return Ok(Ok(vec![space.clone()].into())),
-        _ => None,
+        Some(diagram) if diagram.boxes() > MOST_MERGED => return Ok(Ok(diagram.into())),
+        diagram => diagram,
     };
     let mut boxes: Vec<PackedBox<WORDS>> = match &diagram {
-        None => packed.iter().map(|words| PackedBox::point(&reversed(words))).collect(),
-        Some(diagram) if diagram.boxes() > MOST_MERGED => return Ok(Ok(diagram.clone().into())),
+        None => {
+            budget.check_memory((packed.len() * size_of::<PackedBox<WORDS>>()) as u64)?;
+            packed.iter().map(|words| PackedBox::point(&reversed(words))).collect()
+        }
         Some(diagram) => {
             let mut boxes = Vec::new();
             diagram.for_each_box(&mut |sides| {
@@ -187,13 +188,14 @@ fn packed_states<'s, const WORDS: usize>(
     Ok(Ok(sides.into()))
 }
 
-/// The diagram of packed states in order, the last word of each first; `None` if the space is not bounded.
+/// The diagram of packed states in order, the last word of each first; `None` if the space is not bounded, the diagram
+/// is too large, or all states are in it.
 fn diagram_of<const WORDS: usize>(
     states: &[[u64; WORDS]],
     packing: &StatePacking,
     space: &IntBox,
     budget: &mut Budget,
-) -> Result<Option<Result<Option<IntervalDiagram>, TooManyEdges>>, StopReason> {
+) -> Result<Option<IntervalDiagram>, StopReason> {
     let order = packing.narrowest_first();
     let Some(mut builder) = builder(space, order.clone()) else { return Ok(None) };
     let (mut state, mut point) = (vec![0; packing.variables()], vec![0; order.len()]);
@@ -205,11 +207,11 @@ fn diagram_of<const WORDS: usize>(
         for (value, &d) in point.iter_mut().zip(&order) {
             *value = state[d];
         }
-        if let Err(error) = builder.push(&point) {
-            return Ok(Some(Err(error)));
+        if builder.push(&point).is_err() {
+            return Ok(None);
         }
     }
-    Ok(Some(builder.finish()))
+    Ok(builder.finish().unwrap_or(None))
 }
 
 /// Merges boxes that are adjacent and whose union is a box, along one dimension after the other, until

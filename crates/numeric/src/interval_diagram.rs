@@ -5,7 +5,7 @@ mod build;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use rustc_hash::FxHashSet;
 
 use crate::{IntBox, IntInterval};
 
@@ -50,6 +50,9 @@ pub struct IntervalDiagram {
     nodes: Vec<InnerNode>,
     edges: Vec<DiagramEdge>,
 }
+
+/// Nodes that a search has visited.
+type Visits = FxHashSet<DiagramNode>;
 
 /// A node that asks for a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,12 +189,12 @@ impl IntervalDiagram {
     /// Returns whether all points of a box lie in the set.
     #[must_use]
     pub fn includes(&self, sides: &IntBox) -> bool {
-        let visits = Visits::default();
+        let mut visits = Visits::default();
         sides.is_empty()
-            || (self.space.includes(sides) && self.includes_after(self.root(), sides, &visits))
+            || (self.space.includes(sides) && self.includes_after(self.root(), sides, &mut visits))
     }
 
-    fn includes_after(&self, node: DiagramNode, sides: &IntBox, visits: &Visits) -> bool {
+    fn includes_after(&self, node: DiagramNode, sides: &IntBox, visits: &mut Visits) -> bool {
         let Some(at) = node.index() else { return true };
         let side = sides[self.dimension(at)];
         let edges = self.edges_of(at);
@@ -202,7 +205,7 @@ impl IntervalDiagram {
                 edge.values.lo <= side.lo && self.includes_after(edge.to, sides, visits)
             });
         }
-        if !visits.is_first(node) {
+        if !visits.insert(node) {
             // It was found to be included: where not, the search ends at once.
             return true;
         }
@@ -225,7 +228,7 @@ impl IntervalDiagram {
     pub fn nearest(&self, sides: &IntBox) -> Option<IntBox> {
         let mut found = self.space.clone();
         let meets = !self.space.intersect(sides).is_empty();
-        (meets && self.nearest_after(self.root(), sides, &mut found, &Visits::default()))
+        (meets && self.nearest_after(self.root(), sides, &mut found, &mut Visits::default()))
             .then_some(found)
     }
 
@@ -234,10 +237,10 @@ impl IntervalDiagram {
         node: DiagramNode,
         sides: &IntBox,
         found: &mut IntBox,
-        visits: &Visits,
+        visits: &mut Visits,
     ) -> bool {
         let Some(at) = node.index() else { return true };
-        if !visits.is_first(node) {
+        if !visits.insert(node) {
             return false;
         }
         let d = self.dimension(at);
@@ -262,23 +265,12 @@ impl IntervalDiagram {
         &self,
         visit: &mut dyn FnMut(&IntBox) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.boxes_after(self.root(), &mut self.space.clone(), visit)
-    }
-
-    fn boxes_after<E>(
-        &self,
-        node: DiagramNode,
-        sides: &mut IntBox,
-        visit: &mut dyn FnMut(&IntBox) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let Some(at) = node.index() else { return visit(sides) };
-        let d = self.dimension(at);
-        for edge in self.edges_of(at) {
-            sides[d] = edge.values;
-            self.boxes_after(edge.to, sides, visit)?;
-        }
-        sides[d] = self.space[d];
-        Ok(())
+        self.for_each_part(&(), &mut |sides, (), end| {
+            if end == PartEnd::Whole {
+                visit(sides)?;
+            }
+            Ok(Some(()))
+        })
     }
 
     /// Visits parts of the set from the whole space on: for each node on each way the box of the values on the way.
@@ -329,15 +321,5 @@ impl IntervalDiagram {
             ways.push(sum);
         }
         ways.pop().unwrap_or(0)
-    }
-}
-
-/// Nodes that a search has visited.
-#[derive(Default)]
-struct Visits(RefCell<rustc_hash::FxHashSet<DiagramNode>>);
-
-impl Visits {
-    fn is_first(&self, node: DiagramNode) -> bool {
-        self.0.borrow_mut().insert(node)
     }
 }

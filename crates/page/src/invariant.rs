@@ -60,10 +60,10 @@ impl<'a> Invariant<'a> {
                 ),
             );
         }
-        if self.boxes.is_empty() && self.asked.is_some() {
-            return;
-        }
         if self.boxes.is_empty() {
+            if self.asked.is_some() {
+                return;
+            }
             html.leaf("p", "There are no boxes: no state is a start state.");
             return;
         }

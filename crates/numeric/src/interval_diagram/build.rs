@@ -1,6 +1,6 @@
 //! Diagrams from points and boxes.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
@@ -45,7 +45,7 @@ impl DiagramBuilder {
         Ok(())
     }
 
-    /// The diagram; `None` if it has no points, or a single dimension is not asked because all points are in it.
+    /// The diagram; `None` if it has no points, or all points of the space.
     ///
     /// # Errors
     /// Too many edges.
@@ -73,14 +73,11 @@ impl DiagramBuilder {
         Ok(union.node(&mut self, 0, all)?.map(|root| root.and_then(|root| self.rooted(root))))
     }
 
-    /// The diagram from a node that was made last, or is made of what was made before.
-    fn rooted(mut self, root: DiagramNode) -> Option<IntervalDiagram> {
-        let at = root.index()?;
-        // Nodes behind the root were made on ways that turned out to be known.
-        let (nodes, edges) = (&mut self.diagram.nodes, &mut self.diagram.edges);
-        edges.truncate(nodes[at].end as usize);
-        nodes.truncate(at + 1);
-        Some(self.diagram)
+    /// The diagram from its root; `None` if this is everything.
+    fn rooted(self, root: DiagramNode) -> Option<IntervalDiagram> {
+        // Each node has an edge that leads to it, but for the root, which is made last.
+        debug_assert!(root == DiagramNode::EVERYTHING || root == self.diagram.root());
+        (root != DiagramNode::EVERYTHING).then_some(self.diagram)
     }
 
     /// Closes the nodes on the way of the last point below a level.
@@ -176,14 +173,14 @@ impl<E> Union<'_, '_, E> {
         }
         let side = |at: u32| self.boxes[at as usize][rest[0]];
         // Where boxes begin and end.
-        let mut changes: BTreeMap<i64, ()> = BTreeMap::new();
+        let mut changes: BTreeSet<i64> = BTreeSet::new();
         for &at in &key.1 {
-            changes.insert(side(at).lo, ());
+            changes.insert(side(at).lo);
             if let Some(after) = side(at).hi.checked_add(1) {
-                changes.insert(after, ());
+                changes.insert(after);
             }
         }
-        let begins: Vec<i64> = changes.into_keys().collect();
+        let begins: Vec<i64> = changes.into_iter().collect();
         let mut edges = Vec::new();
         for (k, &lo) in begins.iter().enumerate() {
             let hi = begins.get(k + 1).map_or(i64::MAX, |next| next - 1);

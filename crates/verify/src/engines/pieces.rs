@@ -17,7 +17,7 @@ pub(super) fn with_pieces(
     let limited = |invariant: Invariant| {
         let found = invariant.pieces().len();
         let invariant =
-            if found > MOST_SINGLE { merged(invariant, pieces, space, budget)? } else { invariant };
+            if found > MOST_SINGLE { merged(invariant, space, budget)? } else { invariant };
         match invariant.pieces().len() {
             0..=Invariant::MOST_PIECES => Ok(invariant),
             more => Err(format!(
@@ -30,16 +30,11 @@ pub(super) fn with_pieces(
 }
 
 /// Merges the pieces that are boxes.
-fn merged(
-    invariant: Invariant,
-    what: &str,
-    space: &IntBox,
-    budget: &mut Budget,
-) -> Result<Invariant, String> {
+fn merged(invariant: Invariant, space: &IntBox, budget: &mut Budget) -> Result<Invariant, String> {
     let (boxes, mut pieces): (Vec<_>, Vec<_>) =
         invariant.into_pieces().into_iter().partition(|piece| piece.conditions.is_empty());
     let boxes = boxes.into_iter().map(|piece| piece.sides).collect();
-    let boxes = covering(boxes, space, budget).map_err(|why| format!("the {what}: {why}"))?;
+    let boxes = covering(boxes, space, budget)?;
     let diagram = boxes.diagram().cloned();
     pieces.extend(boxes.into_pieces());
     Ok(Invariant::new(pieces).with_diagram(diagram))
@@ -67,14 +62,13 @@ mod tests {
         pieces.push(piece(above, vec![Condition::Linear(corner)]));
         let before = Invariant::new(pieces);
         let space = IntBox::new(vec![IntInterval::new(0, 6); 2]);
-        let after =
-            merged(before.clone(), "boxes", &space, &mut Budget::unlimited()).expect("no limit");
+        let after = merged(before.clone(), &space, &mut Budget::unlimited()).expect("no limit");
         assert_eq!(after.pieces().len(), 3);
         for state in &states {
             assert_eq!(after.contains(state), before.contains(state), "{state:?}");
         }
         let mut stopped = Budget::unlimited();
         stopped.cancel_flag().raise();
-        assert!(merged(before, "boxes", &space, &mut stopped).is_err());
+        assert!(merged(before, &space, &mut stopped).is_err());
     }
 }
